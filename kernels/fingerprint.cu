@@ -1,5 +1,5 @@
 // The fingerprint of a range of memory: the sum over its 64-bit words of (word + 1) (2 position + 1), modulo 2^64, as
-// in crates/model/src/data/fingerprint.rs. An incomplete last word is padded with zeros.
+// in crates/report/src/data/fingerprint.rs. An incomplete last word is padded with zeros.
 
 #include "common.cuh"
 

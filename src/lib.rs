@@ -12,14 +12,14 @@ pub mod plan;
 pub mod settings;
 
 pub use gpubench_answer as answer;
+pub use gpubench_backend::host::{processors, user_cache};
 pub use gpubench_compare as compare;
 pub use gpubench_compare::baseline;
 pub use gpubench_fleet as fleet;
-pub use gpubench_host::{processors, user_cache};
-pub use gpubench_model::{case, data, error, measure, report};
 pub use gpubench_ops as op;
 pub use gpubench_render::{chart, export, html, newest};
-pub use gpubench_runner::{executor, observe, worker};
+pub use gpubench_report::{case, data, error, measure, report};
+pub use gpubench_run::{executor, observe, worker};
 pub use gpubench_trend as trend;
 
 /// The backends of gpubench.
@@ -27,8 +27,6 @@ pub mod backend {
     pub use gpubench_backend::*;
     pub use gpubench_cpu as cpu;
     pub use gpubench_cuda as cuda;
-    pub use gpubench_external as external;
-    pub use gpubench_sim as sim;
 
     /// Every backend, in the order reports use.
     pub static BACKENDS: Registry =

@@ -6,6 +6,6 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    gpubench_host::process::drop_absurd_thread_count();
+    gpubench_backend::host::process::drop_absurd_thread_count();
     gpubench::cli::run(std::env::args_os())
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use gpubench_host::regular::NOT_THROUGH_A_LINK;
+use gpubench_backend::host::regular::NOT_THROUGH_A_LINK;
 
 /// Name of the file in the folder.
 const FILE_NAME: &str = ".gpubench.lock";

@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::error::ErrorKind;
-use gpubench_host::{process, threads};
+use gpubench_backend::host::{process, threads};
 
 use args::{Command, SchemaOf};
 

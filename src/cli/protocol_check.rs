@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use gpubench_runner::conformance::{self, Asked, Check, CheckVerdict, Failure};
+use gpubench_run::conformance::{self, Asked, Check, CheckVerdict, Failure};
 use gpubench_text::control;
 use gpubench_text::table::{TERMINAL_WIDTH, hanging_within};
 

@@ -5,8 +5,8 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use gpubench_host::regular;
-use gpubench_model::format::{Unprintable, for_stdout};
+use gpubench_backend::host::regular;
+use gpubench_report::format::{Unprintable, for_stdout};
 use gpubench_text::grouped::distinct;
 use jiff::Timestamp;
 use serde::Deserialize;

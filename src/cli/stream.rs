@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
 use anyhow::{Context, Result};
-use gpubench_host::process::TERMINAL_GONE;
+use gpubench_backend::host::process::TERMINAL_GONE;
 use gpubench_text::control;
 
 /// Writes `text` to stdout.

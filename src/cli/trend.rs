@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
-use gpubench_model::format::{Unprintable, for_stdout};
+use gpubench_report::format::{Unprintable, for_stdout};
 
 use super::args::TrendArgs;
 use super::sweep::parsed;

@@ -14,8 +14,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::WorkerId;
+use gpubench_backend::host::environment;
 use gpubench_backend::protocol::{Reply, Request};
-use gpubench_host::environment;
 use gpubench_text::control::spelled_out;
 use serde::Serialize;
 

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
-use gpubench_model::pattern::Pattern;
+use gpubench_report::pattern::Pattern;
 use gpubench_text::grouped::distinct;
 use gpubench_text::words;
 

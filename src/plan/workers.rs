@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow};
-use gpubench_host::memory;
+use gpubench_backend::host::memory;
 
 use super::Plan;
 use crate::backend::external::{Adapter, NamedCommand, interpreter};

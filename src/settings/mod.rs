@@ -15,7 +15,7 @@ pub mod threads;
 
 use std::path::{Path, PathBuf};
 
-use gpubench_model::pattern::Pattern;
+use gpubench_report::pattern::Pattern;
 use serde::Serialize;
 
 use self::options::SweepOptions;

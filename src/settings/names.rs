@@ -1,7 +1,7 @@
 //! Parses names on the command line and in sweep files: of ops, element types, backends, formats.
 
 use anyhow::{Result, anyhow, bail, ensure};
-use gpubench_model::pattern::{self, Pattern};
+use gpubench_report::pattern::{self, Pattern};
 use gpubench_text::words::{choose, unknown};
 use serde::Deserializer;
 

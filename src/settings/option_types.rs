@@ -1,7 +1,7 @@
 //! The types of option values, each with its syntax, default and check.
 
 use anyhow::{Result, ensure};
-use gpubench_model::pattern::Pattern;
+use gpubench_report::pattern::Pattern;
 use gpubench_text::percent;
 
 use super::devices::DeviceSelection;

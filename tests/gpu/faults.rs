@@ -9,7 +9,7 @@ use gpubench::backend::Backend;
 use gpubench::case::Cache;
 use gpubench::error::CellError;
 use gpubench::op::{self, MAIN_OPS};
-use gpubench_host::environment;
+use gpubench_backend::host::environment;
 use serde_json::{Value, json};
 
 use crate::{alone_with_device, case, free_bytes, samples, skipped, start_alone, variants};

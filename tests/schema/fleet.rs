@@ -36,7 +36,7 @@ fn what_is_merged_fits_the_schema_and_so_does_a_member_of_the_older_layout() {
     assert!(errors.is_empty(), "{errors:#?}");
     let mut older = fleet;
     older["members"][0]["report"] =
-        serde_json::from_str(include_str!("../../crates/model/src/report/testdata/layout-1.json")).unwrap();
+        serde_json::from_str(include_str!("../../crates/report/src/report/testdata/layout-1.json")).unwrap();
     assert!(validator.is_valid(&older));
 }
 

@@ -131,7 +131,7 @@ fn what_a_crashed_worker_leaves_is_removed_with_it() {
     assert_eq!(report.rows.len(), 1);
     let number = |path: &Path| -> u32 { std::fs::read_to_string(path).unwrap().trim().parse().unwrap() };
     assert_gone(&[number(&helper)]);
-    let user = gpubench_host::process::effective_user();
+    let user = gpubench_backend::host::process::effective_user();
     let leader = number(&stage.folder.path().join("helper.leader"));
     assert!(!Path::new(&format!("/dev/shm/__KMP_REGISTERED_LIB_{leader}_{user}")).exists());
 }

@@ -1,10 +1,10 @@
 //! The time of one call of a row by kind: kernel, resident, end to end.
 
-use gpubench_model::measure::drift::by_round;
-use gpubench_model::measure::stats::{Summary, median};
-use gpubench_model::report::{Clock, Outcome, Row};
-use gpubench_model::{PinnedCopies, Side, Transfer};
 use gpubench_ops as op;
+use gpubench_report::measure::drift::by_round;
+use gpubench_report::measure::stats::{Summary, median};
+use gpubench_report::report::{Clock, Outcome, Row};
+use gpubench_report::{PinnedCopies, Side, Transfer};
 
 use super::{Estimate, NORMAL_95};
 
@@ -142,7 +142,7 @@ fn copies(transfer: &Transfer) -> Option<Estimate> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
 
     fn values(row: &Row) -> [Option<f64>; 4] {
         Kind::ALL.map(|kind| estimate(row, kind).map(|found| (found.value * 1e9).round() / 1e9))

@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 
-use gpubench_model::measure::stats::significant_digits;
+use gpubench_report::measure::stats::significant_digits;
 
 use super::crossover::{Crossover, Place, Stretch};
 use super::{Contender, Versus};

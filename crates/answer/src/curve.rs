@@ -10,7 +10,7 @@
 //! U-shaped distribution of values that often lie at an end (half width over the root of 2), and both are combined in
 //! squares: JCGM 100:2008, *Guide to the expression of uncertainty in measurement*, 4.3 and 5.1; JCGM 101:2008, 6.4.6.
 
-use gpubench_model::report::Row;
+use gpubench_report::report::Row;
 
 use super::NORMAL_95;
 use super::cost::Kind;

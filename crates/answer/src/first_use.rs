@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use gpubench_model::Side;
-use gpubench_model::measure::stats::median;
-use gpubench_model::report::{Report, Row};
+use gpubench_report::Side;
+use gpubench_report::measure::stats::median;
+use gpubench_report::report::{Report, Row};
 
 use super::cost::{Kind, estimate};
 use super::{Estimate, Pair};
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use crate::exact;
     use crate::sections;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
 
     #[test]
     fn calls_repay_the_first_use_or_never_do() {

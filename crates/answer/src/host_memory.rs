@@ -1,6 +1,6 @@
 //! Pageable and pinned host memory: the kinds of time that a report has, and the cases that the memory decides.
 
-use gpubench_model::report::{Outcome, Row};
+use gpubench_report::report::{Outcome, Row};
 
 use super::cost::pinned_copies;
 use super::{Comparison, Kind};
@@ -77,7 +77,7 @@ pub fn memory_decides<'c, 'a: 'c>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::{Report, example};
+    use gpubench_report::report::{Report, example};
 
     /// An FFT of 100 µs on the CPU and 50 µs on the GPU, whose copies take 62 µs with pageable memory.
     fn report(times: f64) -> Report {

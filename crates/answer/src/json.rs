@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use gpubench_model::case::{Cache, DType};
-use gpubench_model::report::{Report, Row};
+use gpubench_report::case::{Cache, DType};
+use gpubench_report::report::{Report, Row};
 use serde::Serialize;
 
 use super::cost::Kind;
@@ -238,8 +238,8 @@ struct PeakAnswer<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
-    use gpubench_model::report::file::to_json;
+    use gpubench_report::report::example;
+    use gpubench_report::report::file::to_json;
 
     #[test]
     fn pinned_memory_has_its_speed_up_and_crossover_where_it_was_measured() {

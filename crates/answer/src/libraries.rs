@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use gpubench_model::report::{Outcome, Report, Row, RunWarning};
-use gpubench_model::{Origin, Side, vendor_of};
+use gpubench_report::report::{Outcome, Report, Row, RunWarning};
+use gpubench_report::{Origin, Side, vendor_of};
 use gpubench_text::grouped::{distinct, grouped};
 
 /// Returns one warning per library that was not found where its side has times, with the ops that it could change.
@@ -44,7 +44,7 @@ pub fn measured(report: &Report, side: Side) -> BTreeSet<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
 
     #[test]
     fn a_library_that_was_not_found_is_named_with_its_ops_and_its_fix() {

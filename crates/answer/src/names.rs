@@ -1,7 +1,7 @@
 //! The names of the rows of a report.
 
-use gpubench_model::Side;
-use gpubench_model::report::{Report, Row};
+use gpubench_report::Side;
+use gpubench_report::report::{Report, Row};
 
 /// Names rows by variant where a side has one backend, otherwise by backend and variant.
 pub struct Names {
@@ -52,7 +52,7 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
 
     #[test]
     fn names_carry_the_backend_only_where_a_side_has_several() {

@@ -2,12 +2,12 @@
 //! A. Waterman, D. Patterson, "Roofline: an insightful visual performance model", CACM 52 (2009).
 //! `docs/peaks.md` describes the peaks.
 
-use gpubench_model::case::{Cache, DType};
-use gpubench_model::report::machine::device_of_backend;
-use gpubench_model::report::quantity::time_text;
-use gpubench_model::report::{BackendState, Clock, Report, Row};
-use gpubench_model::{Accuracy, Peaks, Side};
 use gpubench_ops::{self as op, Limit};
+use gpubench_report::case::{Cache, DType};
+use gpubench_report::report::machine::device_of_backend;
+use gpubench_report::report::quantity::time_text;
+use gpubench_report::report::{BackendState, Clock, Report, Row};
+use gpubench_report::{Accuracy, Peaks, Side};
 use gpubench_text::percent;
 
 /// The meaning of a share of the peak, for legends.
@@ -220,7 +220,7 @@ fn min_time(peaks: &Peaks, row: &Row) -> Option<(f64, BoundBy)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
 
     fn report(op: &str, n: u64, median_s: f64) -> Report {
         example::with_peaks(example::of([example::measured(op, n, "cuda", "v", median_s)]))

@@ -33,7 +33,7 @@ pub fn next_size(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Next> {
 mod tests {
     use super::*;
     use crate::sections;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
 
     #[test]
     fn the_next_size_halves_an_interval_that_is_wide() {

@@ -3,11 +3,11 @@
 //! A section has one state of the caches, so that comparisons never mix them. Variants of reduced precision are not
 //! compared, unless `--versus` names them.
 
-use gpubench_model::Side;
-use gpubench_model::case::{Cache, DType};
-use gpubench_model::measure::grade::Grade;
-use gpubench_model::report::{Report, Row};
 use gpubench_ops::{self as op, Checked, OPS};
+use gpubench_report::Side;
+use gpubench_report::case::{Cache, DType};
+use gpubench_report::measure::grade::Grade;
+use gpubench_report::report::{Report, Row};
 use gpubench_text::grouped::distinct;
 
 use super::cost::{Kind, estimate};
@@ -284,8 +284,8 @@ fn comparisons<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::Accuracy;
-    use gpubench_model::report::{Outcome, example};
+    use gpubench_report::Accuracy;
+    use gpubench_report::report::{Outcome, example};
 
     #[test]
     fn a_variant_with_fewer_threads_never_represents_the_cpu() {

@@ -1,7 +1,7 @@
 //! A speed-up with its interval, and its text: the winner and the factor.
 
-use gpubench_model::measure::stats::significant_digits;
-use gpubench_model::report::quantity::{factor_digits, factor_within};
+use gpubench_report::measure::stats::significant_digits;
+use gpubench_report::report::quantity::{factor_digits, factor_within};
 
 use super::{Contender, Estimate, Versus};
 

@@ -1,12 +1,12 @@
 //! Seeded trials of the answer's intervals: rows whose true times are known, sampled by the rule that stops real cells.
 
-use gpubench_model::Side;
-use gpubench_model::data::generator::{Stream, normal};
-use gpubench_model::measure::sampling::Sampling;
-use gpubench_model::measure::stats::Summary;
-use gpubench_model::measure::stopping::{Step, next};
-use gpubench_model::report::{Report, Row, example};
 use gpubench_ops::Work;
+use gpubench_report::Side;
+use gpubench_report::data::generator::{Stream, normal};
+use gpubench_report::measure::sampling::Sampling;
+use gpubench_report::measure::stats::Summary;
+use gpubench_report::measure::stopping::{Step, next};
+use gpubench_report::report::{Report, Row, example};
 
 /// A true time in seconds for a size.
 pub(crate) type Law = Box<dyn Fn(f64) -> f64 + Send + Sync>;

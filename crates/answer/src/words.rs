@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use gpubench_model::case::density_clause;
-use gpubench_model::report::Report;
 use gpubench_ops as op;
+use gpubench_report::case::density_clause;
+use gpubench_report::report::Report;
 use gpubench_text::count::counted;
 
 use super::cost::Kind;
@@ -152,7 +152,7 @@ fn peaks(report: &Report, pair: &Pair<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
 
     #[test]
     fn the_paragraph_answers_the_question() {

@@ -1,8 +1,8 @@
 //! Defines the interface of a backend: it prepares a job for one case, and times it.
 
-use gpubench_model::case::{Cache, Case};
-use gpubench_model::data::Operand;
-use gpubench_model::error::CellError;
+use gpubench_report::case::{Cache, Case};
+use gpubench_report::data::Operand;
+use gpubench_report::error::CellError;
 
 use super::contents::{self, Fingerprints};
 use crate::{Conditions, DevicePhases, Finding, Peaks, Prepared, Sample, SetupCounts, TimerOverhead};

@@ -3,8 +3,8 @@
 
 use std::marker::PhantomData;
 
-use gpubench_model::data::{Plain, bytes_mut, fingerprint};
-use gpubench_model::error::CellError;
+use gpubench_report::data::{Plain, bytes_mut, fingerprint};
+use gpubench_report::error::CellError;
 
 /// Byte that fills a spoiled answer: NaN in floating point, -1 in integers.
 pub const SPOILED: u8 = 0xFF;

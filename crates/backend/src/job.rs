@@ -2,8 +2,8 @@
 
 use std::mem::MaybeUninit;
 
-use gpubench_model::data::Operand;
-use gpubench_model::error::CellError;
+use gpubench_report::data::Operand;
+use gpubench_report::error::CellError;
 
 use super::contents::Contents;
 

@@ -1,19 +1,24 @@
 //! Defines backends, which prepare a job per cell and time it. [`take`] samples a job, [`verify`] checks that the timed
-//! answers are the ones that were judged, and [`protocol`] defines the messages between parent and worker.
+//! answers are the ones that were judged, and [`protocol`] defines the messages between parent and worker. [`host`] describes
+//! the machine and wraps system calls, [`external`] starts programs that serve as backends, and [`sim`] is a simulated device.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod backend;
 pub mod contents;
+pub mod external;
+#[allow(unsafe_code)]
+pub mod host;
 mod job;
 mod prepared;
 pub mod protocol;
+pub mod sim;
 pub mod take;
 pub mod verify;
 mod worker_id;
 
 pub use backend::Backend;
-pub use gpubench_model::{
+pub use gpubench_report::{
     Accuracy, BusRates, ClockCheck, Compile, Conditions, DevicePhases, Finding, HostMemory, Origin,
     PageFaults, Peaks, PinnedCopies, Sample, SetupCounts, Side, ThreadSpeeds, TimerOverhead, Transfer,
     TransferMemory, Variant, fewer_threads, on_threads,
@@ -22,8 +27,8 @@ pub use job::{Job, JobTraits, Lent};
 pub use prepared::{History, Prepared, SamplingMode};
 pub use worker_id::WorkerId;
 
-use gpubench_model::error::Unavailable;
-use gpubench_model::vendor_of;
+use gpubench_report::error::Unavailable;
+use gpubench_report::vendor_of;
 use gpubench_text::grouped::{distinct, grouped};
 
 /// A backend that another program serves.
@@ -77,7 +82,7 @@ pub struct Options {
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub sizes: std::collections::BTreeMap<String, Vec<u64>>,
     /// Element types of the run.
-    pub dtypes: Vec<gpubench_model::case::DType>,
+    pub dtypes: Vec<gpubench_report::case::DType>,
 }
 
 /// A registered backend.

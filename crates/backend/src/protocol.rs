@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use gpubench_model::case::Cell;
-use gpubench_model::measure::batch::{Batch, BatchResult};
-use gpubench_model::report::{Clock, Phases};
 use gpubench_ops::{Checked, Decisive};
+use gpubench_report::case::Cell;
+use gpubench_report::measure::batch::{Batch, BatchResult};
+use gpubench_report::report::{Clock, Phases};
 use serde::{Deserialize, Serialize};
 
 use crate::{Finding, Options, Peaks, TimerOverhead, Variant};

@@ -1,9 +1,9 @@
 //! Warms a prepared job up and takes a batch of samples of it.
 
-use gpubench_model::case::Cache;
-use gpubench_model::error::CellError;
-use gpubench_model::measure::batch::{Batch, BatchResult, WarmUp};
-use gpubench_model::measure::stats;
+use gpubench_report::case::Cache;
+use gpubench_report::error::CellError;
+use gpubench_report::measure::batch::{Batch, BatchResult, WarmUp};
+use gpubench_report::measure::stats;
 
 use crate::{Backend, Prepared, Sample};
 

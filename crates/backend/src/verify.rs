@@ -1,9 +1,9 @@
 //! Verifies that timed executions leave the operands unchanged and the answer that was judged. Fingerprints are compared;
 //! only an answer with another fingerprint is downloaded and judged.
 
-use gpubench_model::case::{Cell, DType};
-use gpubench_model::error::CellError;
 use gpubench_ops::{Checked, Decisive};
+use gpubench_report::case::{Cell, DType};
+use gpubench_report::error::CellError;
 
 use crate::{Backend, Prepared};
 

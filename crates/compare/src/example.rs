@@ -1,9 +1,9 @@
 //! An example comparison for tests, with every verdict and every reason why a cell is inconclusive.
 
-use gpubench_model::Side;
-use gpubench_model::case::{Cache, Case, DType};
-use gpubench_model::measure::grade::Grade;
 use gpubench_ops::Checked;
+use gpubench_report::Side;
+use gpubench_report::case::{Cache, Case, DType};
+use gpubench_report::measure::grade::Grade;
 
 use crate::environment::{Difference, Severity};
 use crate::phrases::mean_with_interval;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail, ensure};
-use gpubench_model::report::file::{self, FLEET_FILE_NAME};
+use gpubench_report::report::file::{self, FLEET_FILE_NAME};
 use gpubench_text::words;
 
 use crate::baseline::{self, Baseline};

@@ -1,7 +1,7 @@
 //! Formats the numbers and verdicts of a comparison: changes, p-values, percentages, runs.
 
-use gpubench_model::measure::stats::significant_digits;
-use gpubench_model::report::quantity::{factor_within, rounded_factor, time_within};
+use gpubench_report::measure::stats::significant_digits;
+use gpubench_report::report::quantity::{factor_within, rounded_factor, time_within};
 use gpubench_text::count::counted;
 use gpubench_text::grouped::distinct;
 use gpubench_text::percent;

@@ -1,8 +1,8 @@
 //! Analyses unchanged runs: the variation of each cell, the number of runs needed to detect a change, and the chance that an
 //! unchanged run passes against a baseline.
 
-use gpubench_model::case::Cell;
-use gpubench_model::report::Outcome;
+use gpubench_report::case::Cell;
+use gpubench_report::report::Outcome;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::pairs::{CellPair, incomparable, pairs};
@@ -226,7 +226,7 @@ impl Repetition<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::case::{Cache, Case, Cell, DType};
+    use gpubench_report::case::{Cache, Case, Cell, DType};
 
     fn cell(variation_between_runs: f64, df: f64) -> Calibrated {
         let case = Case { op: "fft".into(), n: 8, dtype: DType::F32, density: None, seed: 1 };

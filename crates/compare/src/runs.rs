@@ -1,6 +1,6 @@
 //! The types of one side of a comparison: one or more runs of a sweep, and the variation that a baseline recorded.
 
-use gpubench_model::report::Report;
+use gpubench_report::report::Report;
 use serde::{Deserialize, Serialize};
 
 /// A run and the file it was read from.
@@ -53,7 +53,7 @@ impl Run {
     pub(crate) fn ended_early(&self) -> bool {
         let rows = &self.report.rows;
         let planned = self.report.environment.planned_rows.unwrap_or(0);
-        planned > rows.len() as u64 || rows.iter().any(gpubench_model::report::Row::was_cut_short)
+        planned > rows.len() as u64 || rows.iter().any(gpubench_report::report::Row::was_cut_short)
     }
 
     pub(crate) fn info(&self) -> RunInfo {

@@ -114,7 +114,7 @@ impl Unreplicated {
             let mut changes: Vec<f64> = counted.filter_map(|(pair, _)| absolute_change(pair)).collect();
             changes.sort_unstable_by(f64::total_cmp);
             let enough = changes.len() >= MIN_CELLS;
-            let median = enough.then(|| gpubench_model::measure::stats::quantile(&changes, 0.5))?;
+            let median = enough.then(|| gpubench_report::measure::stats::quantile(&changes, 0.5))?;
             // Both runs contribute, each with half of the variance.
             let one_run = median / quantile(POOLED_DF, 0.75) / 2f64.sqrt();
             Some(one_run.max(MIN_POOLED_FACTOR * pace.min_variation()))

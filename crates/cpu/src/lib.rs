@@ -11,13 +11,13 @@ use std::mem::forget;
 use std::path::Path;
 use std::sync::Arc;
 
+use gpubench_backend::host::{numa, processors, vector_registers, wait_idle};
 use gpubench_backend::{
     Backend, Conditions, Finding, Options, Peaks, Prepared, Registration, Sample, TimerOverhead, contents,
 };
-use gpubench_host::{numa, processors, vector_registers, wait_idle};
-use gpubench_model::case::{Cache, Case, DType};
-use gpubench_model::data::Operand;
-use gpubench_model::error::{CellError, Unavailable};
+use gpubench_report::case::{Cache, Case, DType};
+use gpubench_report::data::Operand;
+use gpubench_report::error::{CellError, Unavailable};
 
 mod operands;
 mod ops;

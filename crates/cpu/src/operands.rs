@@ -4,9 +4,9 @@ use std::mem::{MaybeUninit, take};
 use std::ops::{Deref, DerefMut};
 
 use gpubench_backend::Lent;
-use gpubench_model::case::Case;
-use gpubench_model::data::{Csr, Operand, Real, Values};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Csr, Operand, Real, Values};
+use gpubench_report::error::CellError;
 
 /// Returns the memory of `numbers` as bytes, whose values are not meant to be read.
 pub(crate) fn memory<T: Copy>(numbers: &[T]) -> &[MaybeUninit<u8>] {

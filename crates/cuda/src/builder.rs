@@ -8,8 +8,8 @@ use std::time::Instant;
 use cudarc::driver::{CudaContext, CudaModule};
 use cudarc::nvrtc::Ptx;
 use gpubench_backend::Compile;
-use gpubench_host::user_cache;
-use gpubench_model::error::{CellError, Unavailable};
+use gpubench_backend::host::user_cache;
+use gpubench_report::error::{CellError, Unavailable};
 use rayon::prelude::*;
 
 use super::cache::{self, KernelCache, Stored};

@@ -4,8 +4,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use gpubench_host::user_cache;
-use gpubench_model::data::hash::fnv1a;
+use gpubench_backend::host::user_cache;
+use gpubench_report::data::hash::fnv1a;
 
 use super::kernels::KernelSource;
 use super::nvrtc::Compiler;

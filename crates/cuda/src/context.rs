@@ -20,10 +20,10 @@ use super::ffi::pool::Pool;
 use super::ffi::status::Status;
 use super::kernels::KernelSource;
 pub(crate) use super::library::Library;
+use gpubench_backend::host::user_cache;
 use gpubench_backend::{DevicePhases, Finding, SetupCounts, TransferMemory};
-use gpubench_host::user_cache;
-use gpubench_model::data::{Plain, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::data::{Plain, Real};
+use gpubench_report::error::CellError;
 
 use super::loader::Loader;
 use super::startup;

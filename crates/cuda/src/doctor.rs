@@ -1,7 +1,7 @@
 //! The CUDA part of `gpubench doctor`: the driver, the devices and each library, with the variants that need it.
 
 use gpubench_backend::{Finding, Options};
-use gpubench_model::error::Unavailable;
+use gpubench_report::error::Unavailable;
 
 use super::auto::{self, AUTO, Need};
 use super::cache::KernelCache;

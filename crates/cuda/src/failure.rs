@@ -1,7 +1,7 @@
 //! Maps driver errors to cell errors: those of one call, and those after which the device is lost.
 
 use cudarc::driver::sys::CUresult;
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::ffi::out_of_memory;
 use super::ffi::status::Status;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::{Job, Prepared};
-use gpubench_model::data::Operand;
-use gpubench_model::error::CellError;
+use gpubench_report::data::Operand;
+use gpubench_report::error::CellError;
 
 use super::context::Cuda;
 use super::kernels::{KernelSource, kernel_source};

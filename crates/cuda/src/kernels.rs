@@ -6,7 +6,7 @@
 
 use std::ops::RangeInclusive;
 
-use gpubench_model::case::DType;
+use gpubench_report::case::DType;
 
 /// Declares the header `kernels/<name>.cuh`.
 macro_rules! header {
@@ -112,7 +112,7 @@ macro_rules! kernel_source {
     };
     ($name:literal, $part:expr, $dtype:ident) => {
         $crate::kernels::KernelSource {
-            dtype: Some(gpubench_model::case::DType::$dtype),
+            dtype: Some(gpubench_report::case::DType::$dtype),
             ..$crate::kernels::kernel_source!($name, $part)
         }
     };

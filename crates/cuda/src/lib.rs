@@ -35,9 +35,9 @@ use gpubench_backend::{
     Backend, Conditions, DevicePhases, Finding, Options, Peaks, Prepared, Registration, Sample, SetupCounts,
     TimerOverhead,
 };
-use gpubench_model::case::{Cache, Case};
-use gpubench_model::data::Operand;
-use gpubench_model::error::{CellError, Unavailable};
+use gpubench_report::case::{Cache, Case};
+use gpubench_report::data::Operand;
+use gpubench_report::error::{CellError, Unavailable};
 
 use auto::{AUTO, Trials};
 pub use auto::{RuleText, rule_texts};

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use gpubench_backend::Finding;
-use gpubench_host::install_folders::InstallFolders;
-use gpubench_model::error::Unavailable;
+use gpubench_backend::host::install_folders::InstallFolders;
+use gpubench_report::error::Unavailable;
 
 use super::ffi::dl;
 use super::installations::{self, Installation};

@@ -66,7 +66,7 @@ fn distinct(sources: impl Iterator<Item = &'static KernelSource>) -> Vec<&'stati
 #[cfg(test)]
 mod tests {
     use gpubench_backend::{Accuracy, Variant};
-    use gpubench_model::case::DType;
+    use gpubench_report::case::DType;
 
     use super::*;
     use crate::library::Library;

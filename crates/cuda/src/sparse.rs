@@ -2,8 +2,8 @@
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Memory;
-use gpubench_model::data::{Csr, Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::data::{Csr, Operand, Real};
+use gpubench_report::error::CellError;
 
 use super::context::{Cuda, DeviceElement};
 use super::ffi::contents::device;
@@ -99,7 +99,7 @@ fn check_structure(csr: &Csr) -> Result<(), CellError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::data::{Values, generator};
+    use gpubench_report::data::{Values, generator};
 
     fn sample() -> Csr {
         let values = Values::F32(vec![1.0, 2.0, 3.0]);

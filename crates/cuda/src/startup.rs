@@ -1,7 +1,7 @@
 //! Finds the devices that CUDA shows, and explains why it does not start: the known cause of each status, and the next step.
 
 use cudarc::driver::sys::{CUdevice, CUresult};
-use gpubench_model::error::Unavailable;
+use gpubench_report::error::Unavailable;
 use gpubench_text::cut;
 
 use super::ffi::driver as ffi;

@@ -7,9 +7,9 @@ use std::time::Instant;
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DeviceRepr};
 use gpubench_backend::TransferMemory;
-use gpubench_host::memory::free_host_bytes;
-use gpubench_model::data::Plain;
-use gpubench_model::error::CellError;
+use gpubench_backend::host::memory::free_host_bytes;
+use gpubench_report::data::Plain;
+use gpubench_report::error::CellError;
 
 use super::failure::{driver, is_sticky};
 use super::ffi::driver::Elapsed;

@@ -3,7 +3,7 @@
 
 use gpubench_backend::contents::{Contents, Fingerprints, Memory, Span, beyond, join};
 use gpubench_backend::{Job, Prepared, SamplingMode};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::context::Cuda;
 use super::ffi::contents::{Checks, SLOTS};

@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 
 use gpubench_answer::{Names, Versus, sections_of};
-use gpubench_model::Side;
-use gpubench_model::case::{Cache, DType};
-use gpubench_model::measure::stats::has_interval;
-use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_ops::{self as op, OPS};
+use gpubench_report::Side;
+use gpubench_report::case::{Cache, DType};
+use gpubench_report::measure::stats::has_interval;
+use gpubench_report::report::{Outcome, Report, Row};
 use serde::Serialize;
 
 /// The identity of a line of a fleet's table: a case and a cache state.
@@ -157,8 +157,8 @@ pub(crate) fn middle(all: Vec<BestResult>) -> Option<BestResult> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::Accuracy;
-    use gpubench_model::report::example::{empty, full, measured, without_time};
+    use gpubench_report::Accuracy;
+    use gpubench_report::report::example::{empty, full, measured, without_time};
 
     #[test]
     fn the_best_correct_variant_of_full_precision_represents_a_side() {

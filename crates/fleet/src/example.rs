@@ -1,6 +1,6 @@
 //! Small fleets for tests.
 
-use gpubench_model::report::{Report, example};
+use gpubench_report::report::{Report, example};
 
 use super::{FLEET_VERSION, Fleet, Member, Source, merge};
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use gpubench_model::Side;
-use gpubench_model::measure::stats::median;
-use gpubench_model::report::quantity::gib;
-use gpubench_model::report::{Execute, Report, machine};
+use gpubench_report::Side;
+use gpubench_report::measure::stats::median;
+use gpubench_report::report::quantity::gib;
+use gpubench_report::report::{Execute, Report, machine};
 use gpubench_text::grouped::grouped;
 use serde_json::Value as Json;
 

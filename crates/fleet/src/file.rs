@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use gpubench_model::report::file::{self, Content, one_line, shown};
-use gpubench_model::report::free_value;
+use gpubench_report::report::file::{self, Content, one_line, shown};
+use gpubench_report::report::free_value;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{FLEET_VERSION, Fleet, Member, names};
 
-pub use gpubench_model::report::file::FLEET_FILE_NAME as FILE_NAME;
+pub use gpubench_report::report::file::FLEET_FILE_NAME as FILE_NAME;
 
 /// Maximum size of a fleet file in bytes: 4 GiB, about a hundred reports of the largest sweeps.
 pub(crate) const LARGEST: u64 = 4 << 30;
@@ -158,7 +158,7 @@ fn parse_fleet(content: &Content, version: &Value) -> Result<Fleet> {
 mod tests {
     use super::*;
     use crate::example;
-    use gpubench_model::report::example::full;
+    use gpubench_report::report::example::full;
     use serde_json::json;
 
     fn refusal(value: &Value) -> String {

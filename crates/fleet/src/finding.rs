@@ -1,7 +1,7 @@
 //! Builds the findings about a fleet: outliers and differences, with their texts and next steps.
 
-use gpubench_model::Side;
-use gpubench_model::case::density_text;
+use gpubench_report::Side;
+use gpubench_report::case::density_text;
 use gpubench_text::count::{self, counted};
 use gpubench_text::grouped::grouped;
 use serde::Serialize;

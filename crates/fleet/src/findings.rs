@@ -111,9 +111,9 @@ mod tests {
     use crate::Fleet;
     use crate::example::{alike, fleet, member};
     use crate::table::tables;
-    use gpubench_model::Side;
-    use gpubench_model::report::example::without_time;
-    use gpubench_model::report::{Outcome, Report};
+    use gpubench_report::Side;
+    use gpubench_report::report::example::without_time;
+    use gpubench_report::report::{Outcome, Report};
 
     fn texts(fleet: &Fleet, side: Side) -> Vec<String> {
         let [_, by_device] = tables(fleet, side);

@@ -1,7 +1,7 @@
 //! Identifies the host and the GPU of a report, and the class of similar devices to which each belongs.
 
-use gpubench_model::Side;
-use gpubench_model::report::{BackendState, Report, machine};
+use gpubench_report::Side;
+use gpubench_report::report::{BackendState, Report, machine};
 use gpubench_text::control::collapsed;
 use gpubench_text::count::counted;
 use gpubench_text::cut::fitted;
@@ -127,7 +127,7 @@ pub(crate) fn device_name(report: &Report, side: Side) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
     use serde_json::json;
 
     #[test]

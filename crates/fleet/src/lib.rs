@@ -18,7 +18,7 @@ mod outliers;
 mod table;
 
 use anyhow::{Result, anyhow};
-use gpubench_model::report::Report;
+use gpubench_report::report::Report;
 use gpubench_text::words::suggestion;
 use serde::{Deserialize, Serialize};
 

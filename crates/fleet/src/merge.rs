@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
-use gpubench_model::report::Report;
+use gpubench_report::report::Report;
 use gpubench_text::count::counted;
 
 use super::identity::member_name;
@@ -98,7 +98,7 @@ mod tests {
         fleet.members[0].name = "left".into();
         let (inner, single) = (folder.path().join("m.json"), folder.path().join("single.json"));
         file::save(&fleet, &inner).unwrap();
-        gpubench_model::report::file::save(&third.report, &single).unwrap();
+        gpubench_report::report::file::save(&third.report, &single).unwrap();
         let merged = merge(sources(&[single, inner]).unwrap(), None).unwrap();
         let names: Vec<&str> = merged.named().map(|(name, _)| name).collect();
         assert_eq!(names, ["node3 GPU 0", "left", "node2 GPU 0"]);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use anyhow::{Result, ensure};
-use gpubench_model::report::Report;
+use gpubench_report::report::Report;
 use gpubench_text::control::{collapsed, is_invisible};
 use gpubench_text::cut::start;
 use gpubench_text::grouped::{distinct, grouped};
@@ -91,7 +91,7 @@ pub(crate) fn check<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<()> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
     use proptest::prelude::*;
 
     fn on(host: &str, address: Option<&str>, started: &str) -> Report {

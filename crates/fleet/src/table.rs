@@ -1,7 +1,7 @@
 //! Builds the tables of a fleet: one line per case, one column per GPU or host, and the fastest column if it is clear.
 
-use gpubench_model::Side;
-use gpubench_model::report::Report;
+use gpubench_report::Side;
+use gpubench_report::report::Report;
 use gpubench_text::grouped::grouped;
 use serde::Serialize;
 
@@ -168,7 +168,7 @@ impl FleetLine {
 mod tests {
     use super::*;
     use crate::example::{fleet, member};
-    use gpubench_model::report::Execute;
+    use gpubench_report::report::Execute;
 
     /// Returns the table of the runs on a side.
     fn of(fleet: &Fleet, side: Side) -> FleetTable<'_> {

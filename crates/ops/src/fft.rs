@@ -1,8 +1,8 @@
 //! The two-dimensional Fourier transform of a real matrix. The judge checks every output by direct sums.
 
-use gpubench_model::case::{Case, DType};
-use gpubench_model::data::Real;
-use gpubench_model::error::CellError;
+use gpubench_report::case::{Case, DType};
+use gpubench_report::data::Real;
+use gpubench_report::error::CellError;
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 
@@ -142,8 +142,8 @@ mod tests {
     use super::*;
     use crate::Rounding;
     use crate::reference::spectrum;
-    use gpubench_model::case::DType;
-    use gpubench_model::data::{Dense, Operand};
+    use gpubench_report::case::DType;
+    use gpubench_report::data::{Dense, Operand};
 
     #[test]
     fn a_row_may_carry_rounding_of_the_first_row_and_no_more() {

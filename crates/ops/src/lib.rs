@@ -4,16 +4,16 @@
 
 #![forbid(unsafe_code)]
 
-use gpubench_model::case::{Case, DType};
-use gpubench_model::data::{Operand, Real, generator};
-use gpubench_model::error::CellError;
+use gpubench_report::case::{Case, DType};
+use gpubench_report::data::{Operand, Real, generator};
+use gpubench_report::error::CellError;
 
 /// Calls a function generic in the element type with the type that `$dtype` names.
 macro_rules! for_dtype {
     ($dtype:expr, $function:ident($($argument:expr),*)) => {
         match $dtype {
-            gpubench_model::case::DType::F32 => $function::<f32>($($argument),*),
-            gpubench_model::case::DType::F64 => $function::<f64>($($argument),*),
+            gpubench_report::case::DType::F32 => $function::<f32>($($argument),*),
+            gpubench_report::case::DType::F64 => $function::<f64>($($argument),*),
         }
     };
 }
@@ -34,7 +34,7 @@ mod tests;
 mod transfer;
 mod volume;
 
-pub use gpubench_model::{Checked, Rounding, Work};
+pub use gpubench_report::{Checked, Rounding, Work};
 pub use sines::SINES;
 
 /// The resource that limits an op on a machine.

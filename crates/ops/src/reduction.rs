@@ -1,8 +1,8 @@
 //! Sum, mean and standard deviation of one matrix, judged against compensated float64 sums.
 
-use gpubench_model::case::{Case, DType};
-use gpubench_model::data::Real;
-use gpubench_model::error::CellError;
+use gpubench_report::case::{Case, DType};
+use gpubench_report::data::Real;
+use gpubench_report::error::CellError;
 
 use super::judge::{self, relative};
 use super::volume::{dense_bytes, element, side};

@@ -3,9 +3,9 @@
 
 use faer::Mat;
 use faer::traits::RealField;
-use gpubench_model::case::Case;
-use gpubench_model::data::{Csr, Dense, Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Csr, Dense, Operand, Real};
+use gpubench_report::error::CellError;
 use rustfft::num_complex::Complex;
 use rustfft::{FftNum, FftPlanner};
 

@@ -1,8 +1,8 @@
 //! The ops that apply the sine to every element: once, in a loop on the host, and many times in a loop of copies.
 
-use gpubench_model::case::Case;
-use gpubench_model::data::Real;
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::Real;
+use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use super::judge::{dense, relative, worst};

@@ -2,10 +2,10 @@
 
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
-use gpubench_model::case::{Case, DType};
-use gpubench_model::data::generator::Stream;
-use gpubench_model::data::{Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::case::{Case, DType};
+use gpubench_report::data::generator::Stream;
+use gpubench_report::data::{Operand, Real};
+use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use super::judge::{self, relative, worst};

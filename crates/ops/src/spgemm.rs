@@ -1,8 +1,8 @@
 //! The sparse matrix product in CSR form. The judge checks structure and values, without computing the product.
 
-use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Operand, Real};
+use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use super::judge::{self, JUDGE_ROUNDOFF, relative, worst};
@@ -114,7 +114,7 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::case::DType;
+    use gpubench_report::case::DType;
 
     #[test]
     fn only_products_without_entries_have_nothing_to_compute() {

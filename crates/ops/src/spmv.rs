@@ -1,8 +1,8 @@
 //! The product of a sparse matrix and a vector, judged entry by entry.
 
-use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Operand, Real};
+use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use super::judge::{self, relative, worst};

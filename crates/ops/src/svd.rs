@@ -1,8 +1,8 @@
 //! The thin singular value decomposition, judged by random projections of its three factors.
 
-use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Operand, Real};
+use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use super::judge::{self, Block, relative, worst};

@@ -1,8 +1,8 @@
 //! The ops that only take time: the copy of a matrix, which must arrive unchanged, and operations that do no work.
 
-use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Operand, Real};
+use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use super::judge;

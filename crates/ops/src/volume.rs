@@ -1,6 +1,6 @@
 //! Counts entries and bytes of dense and sparse square matrices.
 
-use gpubench_model::case::{Case, DType};
+use gpubench_report::case::{Case, DType};
 
 /// Bytes of a row offset or column index of a sparse matrix.
 const INDEX: u64 = 4;

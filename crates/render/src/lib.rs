@@ -7,7 +7,7 @@ mod content;
 pub mod export;
 pub mod html;
 
-use gpubench_model::report::Report;
+use gpubench_report::report::Report;
 
 /// Largest number of reports that are shown in full. More make a page that browsers do not open, and charts whose lines
 /// nobody can distinguish.
@@ -40,7 +40,7 @@ fn started(report: &Report) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example::{measured, of};
+    use gpubench_report::report::example::{measured, of};
 
     /// Reports of `rows` rows each, of successive days, the newest first.
     fn reports(count: usize, rows: usize) -> Vec<Report> {

@@ -6,11 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use gpubench_model::Side;
-use gpubench_model::case::{Cache, density_clause, density_text};
-use gpubench_model::report::machine::processor;
-use gpubench_model::report::quantity::factor_within;
 use gpubench_render::chart::panels::{MOST_PANELS, Mark, MarkKind, Marks, Panel, PanelChart, Point, axis};
+use gpubench_report::Side;
+use gpubench_report::case::{Cache, density_clause, density_text};
+use gpubench_report::report::machine::processor;
+use gpubench_report::report::quantity::factor_within;
 use gpubench_text::count::counted;
 use gpubench_text::grouped::{distinct, grouped};
 use gpubench_text::palette::Role;

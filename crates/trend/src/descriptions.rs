@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use gpubench_compare::Difference;
-use gpubench_model::Side;
-use gpubench_model::report::machine::processor;
-use gpubench_model::report::quantity::{factor_within, spread_text, time_text};
+use gpubench_report::Side;
+use gpubench_report::report::machine::processor;
+use gpubench_report::report::quantity::{factor_within, spread_text, time_text};
 use gpubench_text::count::{agree, counted};
 use gpubench_text::cut;
 use gpubench_text::grouped::grouped;

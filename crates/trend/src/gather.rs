@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use gpubench_model::Side;
-use gpubench_model::report::file::{FLEET_FILE_NAME, load};
-use gpubench_model::report::machine;
-use gpubench_model::report::{Environment, Execute, Outcome, Row};
+use gpubench_report::Side;
+use gpubench_report::report::file::{FLEET_FILE_NAME, load};
+use gpubench_report::report::machine;
+use gpubench_report::report::{Environment, Execute, Outcome, Row};
 use jiff::Timestamp;
 use rayon::iter::Either;
 use rayon::prelude::*;
@@ -209,8 +209,8 @@ fn dated_row(environment: &Environment, mut row: Row) -> DatedRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example::{both_sides, empty, full, measured, of};
-    use gpubench_model::report::{Report, file};
+    use gpubench_report::report::example::{both_sides, empty, full, measured, of};
+    use gpubench_report::report::{Report, file};
 
     fn dated(started: &str) -> Report {
         let mut report = full();

@@ -17,10 +17,10 @@ use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 use gpubench_compare::Difference;
-use gpubench_model::case::{Cache, Case};
-use gpubench_model::pattern::Pattern;
-use gpubench_model::report::Outcome;
-use gpubench_model::{Accuracy, Side};
+use gpubench_report::case::{Cache, Case};
+use gpubench_report::pattern::Pattern;
+use gpubench_report::report::Outcome;
+use gpubench_report::{Accuracy, Side};
 use gpubench_text::count::counted;
 use serde::Serialize;
 use steps::Fit;

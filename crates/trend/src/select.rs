@@ -1,7 +1,7 @@
 //! Selects among proposed steps: keeps those that neither correlated noise nor a drift explains, whose position is known
 //! and that are large enough.
 
-use gpubench_model::measure::stats::median;
+use gpubench_report::measure::stats::median;
 
 use super::likelihood::{Likelihood, LineFit, weighted_mean};
 

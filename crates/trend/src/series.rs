@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use gpubench_compare::environment::differences;
 use gpubench_compare::{Difference, Run, Runs, Severity};
-use gpubench_model::case::{Cache, DType};
-use gpubench_model::pattern::Pattern;
-use gpubench_model::report::{Report, Row};
 use gpubench_ops::OPS;
+use gpubench_report::case::{Cache, DType};
+use gpubench_report::pattern::Pattern;
+use gpubench_report::report::{Report, Row};
 use rayon::prelude::*;
 
 use super::gather::{DatedReport, DatedRow};

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use gpubench_model::report::example::{empty, measured, without_time};
-use gpubench_model::report::{Report, Row, file};
 use gpubench_render::chart::Theme;
+use gpubench_report::report::example::{empty, measured, without_time};
+use gpubench_report::report::{Report, Row, file};
 
 use super::*;
 
@@ -143,7 +143,7 @@ fn three_facts_are_shown_with_short_values_and_the_rest_is_counted() {
 fn settings_of_other_ops_are_not_shown() {
     let settings = |report: &mut Report, op: &str| {
         let mut sampling =
-            serde_json::to_value(gpubench_model::measure::sampling::Sampling::default()).unwrap();
+            serde_json::to_value(gpubench_report::measure::sampling::Sampling::default()).unwrap();
         sampling["rounds"] = 9.into();
         report.environment.settings = serde_json::json!({ "sweeps": [report.environment.settings["sweeps"][0], { "op": op, "sampling": sampling }] });
     };

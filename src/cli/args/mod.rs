@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use anyhow::{Context, Result, bail};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use gpubench_host::environment::BUILD_REVISION;
+use gpubench_backend::host::environment::BUILD_REVISION;
 use gpubench_text::table::TERMINAL_WIDTH;
 
 pub(crate) use baseline::{BaselineCommand, SaveArgs};

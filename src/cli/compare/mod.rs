@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use gpubench_model::format::{Unprintable, for_stdout};
+use gpubench_report::format::{Unprintable, for_stdout};
 
 use super::args::CompareArgs;
 use super::{folder, stream};

@@ -103,8 +103,8 @@ fn geometric_mean(values: &[f64]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::report::example;
-    use gpubench_model::Accuracy;
-    use gpubench_model::case::Cache;
+    use gpubench_report::Accuracy;
+    use gpubench_report::case::Cache;
 
     /// Rows of `auto`, of its pick `cublas` and of `dmma`, with these seconds.
     pub(in crate::doctor::rules) fn rows(n: u64, auto: f64, cublas: f64, dmma: f64) -> Vec<Row> {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use anyhow::{Result, anyhow, ensure};
-use gpubench_model::report::file::one_line;
+use gpubench_report::report::file::one_line;
 use gpubench_text::toml_error::{Problem, TomlError, line_of};
 use gpubench_text::words::suggestion;
 use gpubench_text::{limited, toml_reader};

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use gpubench_model::format::{Unprintable, for_stdout};
+use gpubench_report::format::{Unprintable, for_stdout};
 
 use crate::backend::Options;
 use crate::case::DType;

@@ -1,5 +1,5 @@
-use gpubench_model::Side;
-use gpubench_model::report::{Report, example};
+use gpubench_report::Side;
+use gpubench_report::report::{Report, example};
 use rayon::prelude::*;
 
 use super::*;

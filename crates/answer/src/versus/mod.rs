@@ -1,8 +1,8 @@
 //! The two contenders of the answer: the best of the CPU and of the GPU, or what `--versus A:B` names.
 
-use gpubench_model::report::machine::machine_of;
-use gpubench_model::report::{Report, Row};
-use gpubench_model::{Origin, Side};
+use gpubench_report::report::machine::machine_of;
+use gpubench_report::report::{Report, Row};
+use gpubench_report::{Origin, Side};
 use gpubench_text::glob::glob;
 use gpubench_text::grouped::distinct;
 

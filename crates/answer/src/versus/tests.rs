@@ -1,5 +1,5 @@
-use gpubench_model::report::{BackendState, Clock, Outcome, example};
-use gpubench_model::{Accuracy, Side};
+use gpubench_report::report::{BackendState, Clock, Outcome, example};
+use gpubench_report::{Accuracy, Side};
 
 use super::*;
 use crate::crossover::crossover;

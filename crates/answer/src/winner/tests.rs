@@ -1,4 +1,4 @@
-use gpubench_model::Side;
+use gpubench_report::Side;
 use rayon::prelude::*;
 
 use super::*;

@@ -5,9 +5,9 @@ mod staging;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use gpubench_model::case::{Cache, Case, Cell};
-use gpubench_model::report::file::{self, shown};
-use gpubench_model::report::now;
+use gpubench_report::case::{Cache, Case, Cell};
+use gpubench_report::report::file::{self, shown};
+use gpubench_report::report::now;
 use gpubench_text::{control, limited};
 use serde::{Deserialize, Serialize};
 

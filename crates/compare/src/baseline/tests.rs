@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use gpubench_model::case::DType;
+use gpubench_report::case::DType;
 use proptest::prelude::*;
 
 use super::*;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use Concerns::{Clocks, Cpu, Gpu, Run};
 use Read::{By, Description, Host};
 use Tolerance::{Absolute, Relative, UpTo};
-use gpubench_model::Side;
-use gpubench_model::report::{self, Clock, Report, Row, machine, variables};
+use gpubench_report::Side;
+use gpubench_report::report::{self, Clock, Report, Row, machine, variables};
 use gpubench_text::percent;
 use serde_json::Value;
 

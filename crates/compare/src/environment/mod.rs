@@ -7,7 +7,7 @@ mod readers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gpubench_model::report::Report;
+use gpubench_report::report::Report;
 use gpubench_text::cut::shortened;
 use gpubench_text::grouped::grouped;
 use serde::{Deserialize, Serialize};

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gpubench_model::TransferMemory;
-use gpubench_model::report::machine::{
+use gpubench_report::TransferMemory;
+use gpubench_report::report::machine::{
     CPU_IDENTITY, CPU_MODEL, CPU_QUOTA, Fact, MEMORY_CLOCK, SM_CLOCK_DEFAULT, SM_CLOCK_MAX, Value, versions,
 };
-use gpubench_model::report::variables::{distortion, is_recorded_by};
-use gpubench_model::report::{BackendState, Execute, Host, Report};
+use gpubench_report::report::variables::{distortion, is_recorded_by};
+use gpubench_report::report::{BackendState, Execute, Host, Report};
 use gpubench_text::control::collapsed;
 use gpubench_text::percent;
 use serde_json::Value as Json;

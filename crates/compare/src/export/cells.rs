@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use gpubench_model::case::density_text;
+use gpubench_report::case::density_text;
 use gpubench_text::table::{Column, Field, Table, Tone};
 
 use crate::Verdict;

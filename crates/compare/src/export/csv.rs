@@ -1,6 +1,6 @@
 //! CSV as in RFC 4180: one line per cell. Times are in seconds.
 
-use gpubench_model::format::Makes;
+use gpubench_report::format::Makes;
 use gpubench_text::csv::number;
 use gpubench_text::table::{Column, Field, Table};
 

@@ -1,6 +1,6 @@
 //! Writes workflow commands, which GitHub shows as annotations, and the summary of a job.
 
-use gpubench_model::format::Makes;
+use gpubench_report::format::Makes;
 use gpubench_text::cut::fitted;
 
 use super::names::names;

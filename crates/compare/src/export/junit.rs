@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use gpubench_model::format::Makes;
+use gpubench_report::format::Makes;
 use gpubench_text::escape::xml as escape;
 use gpubench_text::grouped::grouped;
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use gpubench_model::format::Makes;
+use gpubench_report::format::Makes;
 use gpubench_text::count::counted;
 use gpubench_text::cut::fitted;
 use gpubench_text::escape::markdown as escape;

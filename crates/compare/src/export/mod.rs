@@ -14,8 +14,8 @@ mod services;
 mod summary;
 mod table;
 
-use gpubench_model::format::{Format, Formats, Makes};
-use gpubench_model::report::file::to_json_text;
+use gpubench_report::format::{Format, Formats, Makes};
+use gpubench_report::report::file::to_json_text;
 
 pub use github::{GITHUB, job_summary};
 pub use sanitized::Sanitized;

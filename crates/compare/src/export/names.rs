@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use gpubench_model::case::density_text;
+use gpubench_report::case::density_text;
 
 use crate::{Change, Comparison};
 

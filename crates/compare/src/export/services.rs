@@ -1,6 +1,6 @@
 //! The times of NEW, as JSON for services that chart or store them: Bencher and github-action-benchmark.
 
-use gpubench_model::format::Makes;
+use gpubench_report::format::Makes;
 use serde_json::{Map, Value, json};
 
 use super::ComparisonFormat;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use gpubench_model::format::Makes;
+use gpubench_report::format::Makes;
 use gpubench_text::count::counted;
 use gpubench_text::grouped::grouped;
 use gpubench_text::table::{Layout, Table, Tone, hanging};

@@ -1,11 +1,11 @@
 //! Collects the results of one cell in the runs of one side: one time per run, its variance within the run, and the
 //! medians of its rounds.
 
-use gpubench_model::Accuracy;
-use gpubench_model::measure::drift::by_round;
-use gpubench_model::measure::stats::{has_interval, median};
-use gpubench_model::report::{Clock, Execute, Outcome, Row};
 use gpubench_ops::Checked;
+use gpubench_report::Accuracy;
+use gpubench_report::measure::drift::by_round;
+use gpubench_report::measure::stats::{has_interval, median};
+use gpubench_report::report::{Clock, Execute, Outcome, Row};
 use gpubench_text::grouped::distinct;
 
 use crate::result::Measured;

@@ -7,9 +7,9 @@ pub(crate) mod pace;
 
 use std::collections::{HashMap, HashSet};
 
-use gpubench_model::Side;
-use gpubench_model::case::Cell;
-use gpubench_model::report::Row;
+use gpubench_report::Side;
+use gpubench_report::case::Cell;
+use gpubench_report::report::Row;
 
 use self::evidence::{CellEvidence, CellTimes};
 use crate::Runs;

@@ -1,6 +1,6 @@
 //! Classifies cells by the hardware that determines their time, with the typical variation between runs of each class.
 
-use gpubench_model::Side;
+use gpubench_report::Side;
 
 use super::CellPair;
 

@@ -5,8 +5,8 @@ use std::fmt;
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail, ensure};
-use gpubench_model::case::{Cache, DType};
-use gpubench_model::report::file::one_line;
+use gpubench_report::case::{Cache, DType};
+use gpubench_report::report::file::one_line;
 use gpubench_text::size_filter::SizeFilter;
 use gpubench_text::toml_error::{Problem, line_of};
 use gpubench_text::toml_value::{Scalar, checked};

@@ -7,8 +7,8 @@ mod file;
 
 use std::collections::BTreeMap;
 
-use gpubench_model::case::Cell;
-use gpubench_model::earlier_name;
+use gpubench_report::case::Cell;
+use gpubench_report::earlier_name;
 use gpubench_text::glob::glob;
 use gpubench_text::size_filter::SizeFilter;
 use gpubench_text::words;

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use gpubench_model::case::{Cache, Case, DType};
+use gpubench_report::case::{Cache, Case, DType};
 use proptest::prelude::*;
 
 use super::file::parse;

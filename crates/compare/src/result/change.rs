@@ -1,9 +1,9 @@
 //! The results for one cell and for the geometric mean of a group of cells: verdict, ratio and reason.
 
-use gpubench_model::Side;
-use gpubench_model::case::{Cache, Case, Cell};
-use gpubench_model::measure::grade::Grade;
 use gpubench_ops::Checked;
+use gpubench_report::Side;
+use gpubench_report::case::{Cache, Case, Cell};
+use gpubench_report::measure::grade::Grade;
 use gpubench_text::count::counted;
 use serde::{Deserialize, Serialize};
 

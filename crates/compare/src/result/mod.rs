@@ -6,7 +6,7 @@ pub(crate) mod change;
 
 use std::collections::BTreeMap;
 
-use gpubench_model::case::{Cache, DType};
+use gpubench_report::case::{Cache, DType};
 use serde::{Deserialize, Serialize};
 
 use self::change::Verdict;

@@ -94,7 +94,7 @@ pub(crate) fn standard_error(variance: f64, old: usize, new: usize) -> f64 {
 fn hodges_lehmann(old: &[f64], new: &[f64]) -> f64 {
     let mut differences: Vec<f64> = old.iter().flat_map(|a| new.iter().map(move |b| b - a)).collect();
     differences.sort_unstable_by(f64::total_cmp);
-    gpubench_model::measure::stats::quantile(&differences, 0.5)
+    gpubench_report::measure::stats::quantile(&differences, 0.5)
 }
 
 fn student(df: f64) -> Option<StudentsT> {

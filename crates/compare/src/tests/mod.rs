@@ -1,9 +1,9 @@
 //! Tests the guarantees of the gate on many seeded sweeps.
 
-use gpubench_model::Accuracy;
-use gpubench_model::case::Cell;
-use gpubench_model::report::{BackendState, Outcome, Report, Row};
 use gpubench_ops::Checked;
+use gpubench_report::Accuracy;
+use gpubench_report::case::Cell;
+use gpubench_report::report::{BackendState, Outcome, Report, Row};
 use rayon::prelude::*;
 
 use self::simulated_runs::{Noise, REALISTIC};
@@ -179,7 +179,7 @@ fn times_of_other_operands_clocks_or_accuracies_are_not_compared() {
             "run both sides with the same build",
         ),
         (
-            |row| row.execute.as_mut().unwrap().clock = gpubench_model::report::Clock::Host,
+            |row| row.execute.as_mut().unwrap().clock = gpubench_report::report::Clock::Host,
             "some runs were timed by the ",
             "run both sides again, on the same kind of device",
         ),

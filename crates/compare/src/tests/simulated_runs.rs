@@ -1,10 +1,10 @@
 //! Simulates reports of sweeps: seeded times with the noise of real runs, to test the comparison.
 
-use gpubench_model::case::{Cache, Case, Cell, DType};
-use gpubench_model::data::generator::{self, Stream};
-use gpubench_model::measure::stopping::{self, Rule, Step};
-use gpubench_model::report::{Clock, Environment, Execute, Host, Outcome, Report, Row, SCHEMA_VERSION};
-use gpubench_model::{Accuracy, Side};
+use gpubench_report::case::{Cache, Case, Cell, DType};
+use gpubench_report::data::generator::{self, Stream};
+use gpubench_report::measure::stopping::{self, Rule, Step};
+use gpubench_report::report::{Clock, Environment, Execute, Host, Outcome, Report, Row, SCHEMA_VERSION};
+use gpubench_report::{Accuracy, Side};
 
 /// Ops and sizes of the sweep; with two backends these are sixty cells.
 const OPS: [&str; 6] = ["matmul", "elementwise", "reduction", "fft", "solve", "spgemm"];

@@ -3,8 +3,8 @@
 
 use std::sync::OnceLock;
 
-use gpubench_model::Side;
-use gpubench_model::report::{Report, Row};
+use gpubench_report::Side;
+use gpubench_report::report::{Report, Row};
 use rayon::prelude::*;
 
 use super::simulated_runs::{self, Noise, REALISTIC, normal};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gpubench_model::case::Cell;
+use gpubench_report::case::Cell;
 use gpubench_text::count::{agree, counted};
 
 use super::{COMMAND, HISTORY, MIN_RUNS};
@@ -122,7 +122,7 @@ fn mismatched_settings(cells: &[Change]) -> Option<String> {
     let same_without_settings = |a: &Change, b: &Change| {
         let plain = |change: &Change| {
             let mut cell: Cell = change.cell();
-            (cell.cache, cell.case.seed) = (gpubench_model::case::Cache::Cold, 0);
+            (cell.cache, cell.case.seed) = (gpubench_report::case::Cache::Cold, 0);
             cell
         };
         plain(a) == plain(b)

@@ -8,9 +8,9 @@ use std::fmt::Display;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use gpubench_model::case::DType;
-use gpubench_model::data::Real;
-use gpubench_model::error::CellError;
+use gpubench_report::case::DType;
+use gpubench_report::data::Real;
+use gpubench_report::error::CellError;
 use rustfft::num_complex::Complex;
 
 use super::blas::Provider;

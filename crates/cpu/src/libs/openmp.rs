@@ -7,8 +7,8 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::path::Path;
 
-use gpubench_host::shared_library::SharedLibrary;
-use gpubench_model::error::CellError;
+use gpubench_backend::host::shared_library::SharedLibrary;
+use gpubench_report::error::CellError;
 
 type Region = unsafe extern "C" fn(*mut c_void);
 

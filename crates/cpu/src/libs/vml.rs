@@ -5,9 +5,9 @@
 
 use std::ffi::c_int;
 
-use gpubench_model::case::DType;
-use gpubench_model::data::Real;
-use gpubench_model::error::CellError;
+use gpubench_report::case::DType;
+use gpubench_report::data::Real;
+use gpubench_report::error::CellError;
 
 use super::blas::Provider;
 

@@ -1,9 +1,9 @@
 //! The variants of `a * b + sin(a) + cos(b)` on the CPU.
 
 use gpubench_backend::Prepared;
-use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Operand, Real};
+use gpubench_report::error::CellError;
 use ndarray::Zip;
 use rustfft::num_traits::Float;
 

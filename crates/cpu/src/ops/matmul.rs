@@ -2,9 +2,9 @@
 
 use faer::{Accum, MatMut, MatRef};
 use gpubench_backend::Prepared;
-use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Operand, Real};
+use gpubench_report::error::CellError;
 use ndarray::{LinalgScalar, linalg};
 
 use super::matrices::{Matrices, MatrixKernel, on_one_thread};

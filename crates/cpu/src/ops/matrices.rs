@@ -4,9 +4,9 @@ use std::mem::MaybeUninit;
 
 use gpubench_backend::contents::{Contents, host};
 use gpubench_backend::{Lent, Prepared};
-use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Operand, Real};
+use gpubench_report::error::CellError;
 use ndarray::Array2;
 
 use crate::operands::memory;

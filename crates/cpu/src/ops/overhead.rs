@@ -1,9 +1,9 @@
 //! Measures the overhead of an empty parallel region on all threads.
 
 use gpubench_backend::{Job, Prepared};
-use gpubench_model::case::Case;
-use gpubench_model::data::Operand;
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::Operand;
+use gpubench_report::error::CellError;
 
 use super::variants::{CpuVariant, variant};
 use crate::threads::wake;
@@ -44,7 +44,7 @@ impl Job for EmptyRegions {
 #[cfg(test)]
 mod tests {
     use crate::tests::answer_of;
-    use gpubench_model::case::DType;
+    use gpubench_report::case::DType;
 
     use super::*;
 

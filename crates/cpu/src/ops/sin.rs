@@ -2,9 +2,9 @@
 //! element (`host-loop`).
 
 use gpubench_backend::Prepared;
-use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Operand, Real};
+use gpubench_report::error::CellError;
 use ndarray::Zip;
 use rustfft::num_traits::Float;
 

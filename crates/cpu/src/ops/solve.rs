@@ -10,9 +10,9 @@ use faer::linalg::cholesky::llt;
 use faer::{MatMut, MatRef};
 use gpubench_backend::contents::{Contents, host};
 use gpubench_backend::{Lent, Prepared};
-use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Operand, Real};
+use gpubench_report::error::CellError;
 
 use super::variants::{CpuVariant, LibraryVariant, Scope, by_dtype, variant};
 use crate::libs::blas::{Blas, BlasLibrary, BlasThreads};

@@ -4,9 +4,9 @@ use std::mem::MaybeUninit;
 
 use gpubench_backend::contents::{Contents, Memory, host};
 use gpubench_backend::{Job, Lent, Prepared};
-use gpubench_model::case::Case;
-use gpubench_model::data::{Csr, Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Csr, Operand, Real};
+use gpubench_report::error::CellError;
 use rayon::prelude::*;
 use sprs::{CsMatI, prod};
 

@@ -9,9 +9,9 @@ use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{MatMut, MatRef};
 use gpubench_backend::contents::{Contents, host};
 use gpubench_backend::{Lent, Prepared};
-use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
-use gpubench_model::error::{CellError, Unavailable};
+use gpubench_report::case::Case;
+use gpubench_report::data::{Operand, Real};
+use gpubench_report::error::{CellError, Unavailable};
 use ndarray_linalg::MatrixLayout;
 
 use super::variants::{CpuVariant, LibraryVariant, Scope, by_dtype, variant};

@@ -2,10 +2,10 @@
 //! over a matrix that stays in host memory (`transfer-loop`).
 
 use gpubench_backend::Prepared;
-use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
-use gpubench_model::error::CellError;
 use gpubench_ops::SINES;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Operand, Real};
+use gpubench_report::error::CellError;
 use rustfft::num_traits::Float;
 
 use super::matrices::{Matrices, on_one_thread, on_pool};

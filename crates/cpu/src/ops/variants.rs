@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use gpubench_backend::{Accuracy, Prepared, Side, Variant};
-use gpubench_model::case::{Case, DType};
-use gpubench_model::data::Operand;
-use gpubench_model::error::CellError;
+use gpubench_report::case::{Case, DType};
+use gpubench_report::data::Operand;
+use gpubench_report::error::CellError;
 
 use crate::libs::blas::{BlasLibrary, Vendor};
 
@@ -72,14 +72,14 @@ pub(super) const fn library_variant(
 macro_rules! by_dtype {
     ($prepare:ident with $library:ident $(, $argument:expr)*) => {
         |threads, case, inputs, $library| match case.dtype {
-            gpubench_model::case::DType::F32 => $prepare::<f32>(threads, case, inputs, $library $(, $argument)*),
-            gpubench_model::case::DType::F64 => $prepare::<f64>(threads, case, inputs, $library $(, $argument)*),
+            gpubench_report::case::DType::F32 => $prepare::<f32>(threads, case, inputs, $library $(, $argument)*),
+            gpubench_report::case::DType::F64 => $prepare::<f64>(threads, case, inputs, $library $(, $argument)*),
         }
     };
     ($prepare:ident $(, $argument:expr)*) => {
         |threads, case, inputs| match case.dtype {
-            gpubench_model::case::DType::F32 => $prepare::<f32>(threads, case, inputs $(, $argument)*),
-            gpubench_model::case::DType::F64 => $prepare::<f64>(threads, case, inputs $(, $argument)*),
+            gpubench_report::case::DType::F32 => $prepare::<f32>(threads, case, inputs $(, $argument)*),
+            gpubench_report::case::DType::F64 => $prepare::<f64>(threads, case, inputs $(, $argument)*),
         }
     };
 }

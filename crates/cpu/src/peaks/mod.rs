@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use gpubench_backend::Peaks;
-use gpubench_host::memory::free_host_bytes;
-use gpubench_host::processors;
-use gpubench_host::user_cache::file_identity;
-use gpubench_host::wait_idle;
-use gpubench_model::case::DType;
+use gpubench_backend::host::memory::free_host_bytes;
+use gpubench_backend::host::processors;
+use gpubench_backend::host::user_cache::file_identity;
+use gpubench_backend::host::wait_idle;
+use gpubench_report::case::DType;
 use serde_json::{Value, json};
 
 use crate::libs::blas::BlasLibrary;

@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use gpubench_host::memory::free_host_bytes;
-use gpubench_model::case::{Case, DType};
-use gpubench_model::data::generator::Stream;
-use gpubench_model::data::{Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_backend::host::memory::free_host_bytes;
 use gpubench_ops as op;
+use gpubench_report::case::{Case, DType};
+use gpubench_report::data::generator::Stream;
+use gpubench_report::data::{Operand, Real};
+use gpubench_report::error::CellError;
 
 use super::shortest_s;
 use crate::ops::variants::AvailableVariant;

@@ -6,9 +6,9 @@ mod judged;
 use std::collections::BTreeMap;
 
 use gpubench_backend::Variant;
-use gpubench_model::data::Values;
-use gpubench_model::data::generator::Stream;
 use gpubench_ops::{self as op, Checked};
+use gpubench_report::data::Values;
+use gpubench_report::data::generator::Stream;
 
 use super::*;
 

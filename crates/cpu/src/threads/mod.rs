@@ -6,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use faer::Par;
 use faer::dyn_stack::{MemBuffer, StackReq};
 use gpubench_backend::contents::Contents;
+use gpubench_backend::host::memory;
 use gpubench_backend::{Job, JobTraits, Lent, Prepared};
-use gpubench_host::memory;
-use gpubench_model::data::Operand;
-use gpubench_model::error::CellError;
+use gpubench_report::data::Operand;
+use gpubench_report::error::CellError;
 
 pub(crate) mod partition;
 pub(crate) mod wake;

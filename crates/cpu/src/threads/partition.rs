@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use super::{ThreadPool, choices_up_to, wake};

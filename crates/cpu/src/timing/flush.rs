@@ -109,8 +109,8 @@ mod tests {
 
     use super::*;
     use crate::operands::memory;
-    use gpubench_model::data::Operand;
-    use gpubench_model::error::CellError;
+    use gpubench_report::data::Operand;
+    use gpubench_report::error::CellError;
 
     /// Shows numbers, or nothing.
     struct Holder(Vec<u64>);

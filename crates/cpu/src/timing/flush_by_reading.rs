@@ -2,9 +2,9 @@
 
 use std::hint::black_box;
 
-use gpubench_host::threads::bind;
-use gpubench_host::{memory, processors};
-use gpubench_model::error::CellError;
+use gpubench_backend::host::threads::bind;
+use gpubench_backend::host::{memory, processors};
+use gpubench_report::error::CellError;
 
 /// Bytes read per cache, in multiples of its size: twice, because replacement is only roughly least recently used.
 const TIMES: usize = 2;

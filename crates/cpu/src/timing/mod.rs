@@ -3,10 +3,10 @@
 
 use std::time::Instant;
 
+use gpubench_backend::host::usage::Usage;
 use gpubench_backend::{Job, PageFaults, Sample, TimerOverhead};
-use gpubench_host::usage::Usage;
-use gpubench_model::error::CellError;
-use gpubench_model::measure::stats::median;
+use gpubench_report::error::CellError;
+use gpubench_report::measure::stats::median;
 
 pub(crate) mod flush;
 pub(crate) mod flush_by_reading;
@@ -60,7 +60,7 @@ pub(crate) fn timer_overhead() -> TimerOverhead {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::data::Operand;
+    use gpubench_report::data::Operand;
     use std::time::Duration;
 
     /// Sleeps, and counts its executions.

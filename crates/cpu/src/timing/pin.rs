@@ -2,9 +2,9 @@
 
 use std::io;
 
-use gpubench_host::processors;
-use gpubench_host::threads::{bind, tasks, this_thread};
-use gpubench_model::error::Unavailable;
+use gpubench_backend::host::processors;
+use gpubench_backend::host::threads::{bind, tasks, this_thread};
+use gpubench_report::error::Unavailable;
 
 /// The CPUs that the threads of the pools are bound to.
 ///

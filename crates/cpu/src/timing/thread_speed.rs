@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use gpubench_backend::ThreadSpeeds;
-use gpubench_model::measure::stats::median;
+use gpubench_report::measure::stats::median;
 
 /// Independent chains of multiplications and additions. As vectors of two they fill sixteen registers and keep the units
 /// of a core busy enough to reveal any other user of the core.

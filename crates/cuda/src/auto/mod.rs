@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use gpubench_backend::Prepared;
-use gpubench_model::case::{Case, DType};
-use gpubench_model::data::Operand;
-use gpubench_model::error::CellError;
+use gpubench_report::case::{Case, DType};
+use gpubench_report::data::Operand;
+use gpubench_report::error::CellError;
 
 use super::ops::TABLES;
 use super::ops::{Kernel, variant};

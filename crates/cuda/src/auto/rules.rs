@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use gpubench_model::case::{Case, DType};
+use gpubench_report::case::{Case, DType};
 
 use super::device_traits::DeviceTraits;
 use crate::kernels::{ANY_SIZE, common};

@@ -3,10 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use gpubench_model::case::{Cache, Case};
-use gpubench_model::data::Operand;
-use gpubench_model::error::CellError;
-use gpubench_model::measure::stats::upper_median;
+use gpubench_report::case::{Cache, Case};
+use gpubench_report::data::Operand;
+use gpubench_report::error::CellError;
+use gpubench_report::measure::stats::upper_median;
 
 use super::device_traits::DeviceTraits;
 use super::rules::{RULES, VariantRule};
@@ -179,8 +179,8 @@ fn time(
 
 #[cfg(test)]
 mod tests {
-    use gpubench_model::case::DType;
-    use gpubench_model::error::Unavailable;
+    use gpubench_report::case::DType;
+    use gpubench_report::error::Unavailable;
 
     use super::*;
 

@@ -8,7 +8,7 @@ use std::cell::Cell;
 
 use cudarc::driver::sys::{self, CUresult};
 use cudarc::driver::{CudaFunction, CudaStream};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::launch::{LaunchShape, Start, enqueue_shaped};
 use super::mapped::MappedWords;

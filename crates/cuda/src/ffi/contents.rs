@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaFunction, CudaSlice, DevicePtrMut, result};
 use gpubench_backend::contents::{Memory, SPOILED, Span};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::super::context::{Cuda, driver};
 use super::super::kernels::KernelSource;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use cudarc::cufft::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::succeeded;
 use crate::failure::driver;

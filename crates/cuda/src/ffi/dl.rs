@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, c_int, c_void};
 use std::path::PathBuf;
 
-use gpubench_host::shared_library::{file_of, loadable, reason};
+use gpubench_backend::host::shared_library::{file_of, loadable, reason};
 use libloading::Library;
 
 /// Opens a library by name or path. The error is the dynamic linker's message, or describes a file that it must not open.

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result, sys};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::status::Status;
 use crate::failure::driver;

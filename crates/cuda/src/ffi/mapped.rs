@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cudarc::driver::sys::{self, CUdeviceptr};
 use cudarc::driver::{CudaContext, PinnedHostSlice};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use crate::failure::driver;
 

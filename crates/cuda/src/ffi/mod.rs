@@ -21,7 +21,7 @@ pub(crate) mod status;
 pub(crate) mod timing;
 pub(crate) mod tuning;
 
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 use status::Status;
 
 /// Fails if a library call did not return success.

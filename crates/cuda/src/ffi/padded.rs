@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::launch::{enqueue, fits, read, write};
 use crate::context::{Cuda, DeviceElement};

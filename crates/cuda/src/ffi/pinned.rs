@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, result};
-use gpubench_model::data::Plain;
+use gpubench_report::data::Plain;
 
 /// A block of page-locked memory. All its copies use one stream.
 pub(crate) struct Pinned {

@@ -9,7 +9,7 @@ use cudarc::driver::sys::CUmemPool_attribute::{
 };
 use cudarc::driver::sys::{self, CUdevice};
 use cudarc::driver::{CudaContext, DriverError, result};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use crate::failure::driver;
 

@@ -4,7 +4,7 @@
 
 use cudarc::driver::sys::{CUdeviceptr, CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{CudaFunction, CudaGraph, CudaStream};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::super::context::{Cuda, driver};
 use super::launch::{Argument, LaunchShape, Start, enqueue_shaped};

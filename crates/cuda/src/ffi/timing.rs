@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::super::context::Cuda;
 use super::super::kernels::KernelSource;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use cudarc::driver::CudaFunction;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::launch::{BLOCK, LaunchShape, Start};
 use crate::context::{Cuda, driver};

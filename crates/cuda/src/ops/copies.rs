@@ -3,9 +3,9 @@
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::{HostMemory, Job, JobTraits, Prepared};
-use gpubench_model::case::Case;
-use gpubench_model::data::Operand;
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::Operand;
+use gpubench_report::error::CellError;
 
 use super::dense::DenseJob;
 use super::host_buffer::HostBuffer;

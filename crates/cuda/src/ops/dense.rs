@@ -3,9 +3,9 @@
 use cudarc::driver::CudaSlice;
 use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
-use gpubench_model::case::Case;
-use gpubench_model::data::Operand;
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::Operand;
+use gpubench_report::error::CellError;
 
 use super::input;
 use crate::context::{Cuda, DeviceElement};

@@ -2,9 +2,9 @@
 //! library.
 
 use gpubench_backend::Prepared;
-use gpubench_model::case::{Case, DType};
-use gpubench_model::data::Operand;
-use gpubench_model::error::CellError;
+use gpubench_report::case::{Case, DType};
+use gpubench_report::data::Operand;
+use gpubench_report::error::CellError;
 
 use super::dense::DenseJob;
 use super::{Kernel, by_dtype, input, matrix_bytes, opt_in, variant};

@@ -2,7 +2,7 @@
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::HostMemory;
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use crate::context::{Cuda, DeviceElement, driver};
 use crate::failure::is_sticky;

@@ -19,9 +19,9 @@ mod svd;
 use std::borrow::Cow;
 
 use gpubench_backend::{Accuracy, Prepared, Side, Variant};
-use gpubench_model::case::{Case, DType};
-use gpubench_model::data::{Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::case::{Case, DType};
+use gpubench_report::data::{Operand, Real};
+use gpubench_report::error::CellError;
 
 use crate::context::Cuda;
 use crate::kernels::KernelSource;
@@ -132,8 +132,8 @@ const fn declare(
 macro_rules! by_dtype {
     ($prepare:ident $(, $argument:expr)*) => {
         |cuda, case, inputs| match case.dtype {
-            gpubench_model::case::DType::F32 => $prepare::<f32>(cuda, case, inputs $(, $argument)*),
-            gpubench_model::case::DType::F64 => $prepare::<f64>(cuda, case, inputs $(, $argument)*),
+            gpubench_report::case::DType::F32 => $prepare::<f32>(cuda, case, inputs $(, $argument)*),
+            gpubench_report::case::DType::F64 => $prepare::<f64>(cuda, case, inputs $(, $argument)*),
         }
     };
 }

@@ -9,9 +9,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaFunction, CudaModule, CudaStream};
 use gpubench_backend::{Job, JobTraits, Prepared};
-use gpubench_model::case::Case;
-use gpubench_model::data::Operand;
-use gpubench_model::error::{CellError, Unavailable};
+use gpubench_report::case::Case;
+use gpubench_report::data::Operand;
+use gpubench_report::error::{CellError, Unavailable};
 
 use super::{Kernel, variant};
 use crate::context::{Cuda, driver};

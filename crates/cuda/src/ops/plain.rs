@@ -1,9 +1,9 @@
 //! Kernels that any CUDA programmer writes, for ops without a library of their own: the contenders of readers who write a kernel.
 
 use gpubench_backend::Prepared;
-use gpubench_model::case::Case;
-use gpubench_model::data::Operand;
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::Operand;
+use gpubench_report::error::CellError;
 
 use super::dense::DenseJob;
 use super::reduction::{Statistics, reserve};

@@ -4,9 +4,9 @@
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
-use gpubench_model::case::Case;
-use gpubench_model::data::Operand;
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::Operand;
+use gpubench_report::error::CellError;
 
 use super::{Kernel, by_dtype, input, matrix_bytes, opt_in};
 use crate::context::{Cuda, DeviceElement};

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use gpubench_backend::Peaks;
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::super::context::Cuda;
 use super::super::ffi::launch::BLOCK;

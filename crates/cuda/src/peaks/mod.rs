@@ -6,7 +6,7 @@ mod products;
 
 use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
 use gpubench_backend::{BusRates, Peaks, TransferMemory};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::context::Cuda;
 use super::ffi::driver::Elapsed;

@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
-use gpubench_model::case::{Case, DType};
-use gpubench_model::error::CellError;
 use gpubench_ops as op;
+use gpubench_report::case::{Case, DType};
+use gpubench_report::error::CellError;
 
 use super::super::context::{Cuda, DeviceElement};
 use super::super::ffi::cublas::{Arithmetic, Cublas};

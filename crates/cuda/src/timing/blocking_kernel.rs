@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::super::context::Cuda;
 use super::super::ffi::timing::{Mailbox, TimingKernels};

@@ -9,8 +9,8 @@ mod timer_overhead;
 mod timing_rig;
 
 use gpubench_backend::{ClockCheck, History, Job, Prepared, Sample, SamplingMode, TimerOverhead};
-use gpubench_model::case::Cache;
-use gpubench_model::error::CellError;
+use gpubench_report::case::Cache;
+use gpubench_report::error::CellError;
 use serde_json::{Value, json};
 
 use super::context::Cuda;

@@ -3,8 +3,8 @@
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
-use gpubench_model::data::Operand;
-use gpubench_model::error::CellError;
+use gpubench_report::data::Operand;
+use gpubench_report::error::CellError;
 
 use super::super::context::{Cuda, driver};
 use super::super::ffi::timing::TimingKernels;

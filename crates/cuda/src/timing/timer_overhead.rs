@@ -5,9 +5,9 @@
 //! constant 0.2 to 0.3 µs larger on an H200, and device times shorter by as much.
 
 use gpubench_backend::{Job, TimerOverhead};
-use gpubench_model::case::Cache;
-use gpubench_model::error::CellError;
-use gpubench_model::measure::stats::median;
+use gpubench_report::case::Cache;
+use gpubench_report::error::CellError;
+use gpubench_report::measure::stats::median;
 
 use super::super::context::Cuda;
 use super::event_overhead::EventOverhead;

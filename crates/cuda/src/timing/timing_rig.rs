@@ -6,8 +6,8 @@ use std::time::Instant;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE as CLOCK_RATE;
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaEvent, CudaSlice};
-use gpubench_model::case::Cache;
-use gpubench_model::error::CellError;
+use gpubench_report::case::Cache;
+use gpubench_report::error::CellError;
 
 use super::super::context::{Cuda, driver};
 use super::super::ffi::completion::Completion;

@@ -4,10 +4,10 @@
 
 mod text;
 
-use gpubench_model::Side;
-use gpubench_model::format::{self, Formats, Makes};
-use gpubench_model::report::file::to_json_text;
 use gpubench_render::html::page;
+use gpubench_report::Side;
+use gpubench_report::format::{self, Formats, Makes};
+use gpubench_report::report::file::to_json_text;
 use gpubench_text::csv::number;
 use gpubench_text::table::{Column, Field, Table};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! Tests of every format of a fleet: members, times side by side, marks, findings.
 
-use gpubench_model::report::example::without_time;
-use gpubench_model::report::{Outcome, Report};
+use gpubench_report::report::example::without_time;
+use gpubench_report::report::{Outcome, Report};
 use gpubench_text::csv::records;
 use gpubench_text::table::WIDTH;
 
@@ -60,7 +60,7 @@ fn columns_that_vary_are_shown_and_shared_ones_are_in_the_title() {
     let mut fleet = odd();
     for member in &mut fleet.members {
         let mut hot = member.report.rows[0].clone();
-        hot.cache = gpubench_model::case::Cache::Hot;
+        hot.cache = gpubench_report::case::Cache::Hot;
         member.report.rows.push(hot);
         member.report.rows[2].case.density = Some(0.01);
     }

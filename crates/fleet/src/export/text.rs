@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use gpubench_model::case::density_text;
-use gpubench_model::report::Outcome;
-use gpubench_model::report::quantity::{factor_within, time_within};
+use gpubench_report::case::density_text;
+use gpubench_report::report::Outcome;
+use gpubench_report::report::quantity::{factor_within, time_within};
 use gpubench_text::count::counted;
 use gpubench_text::escape::markdown as escape;
 use gpubench_text::table::{Column, Field, Layout, Table, Tone, hanging};

@@ -7,7 +7,7 @@
 //! uncertain, which widens the limits; and for very many values the 3.5 grows so that all of them together raise a false
 //! alarm in one fleet of a hundred (Bonferroni).
 
-use gpubench_model::measure::stats::{Summary, median};
+use gpubench_report::measure::stats::{Summary, median};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// Smallest number of members for which outliers can be identified: of two, either may be unusual.

@@ -1,6 +1,6 @@
 //! Tests on synthetic fleets: the rate of false alarms among identical members, and the detection of planted faults.
 
-use gpubench_model::data::generator::{Stream, normal};
+use gpubench_report::data::generator::{Stream, normal};
 use proptest::prelude::*;
 
 use super::*;

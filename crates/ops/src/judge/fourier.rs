@@ -47,7 +47,7 @@ pub(crate) fn dft_of_reals(values: &[[f64; 1]]) -> Vec<Complex<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::data::generator::Stream;
+    use gpubench_report::data::generator::Stream;
 
     #[test]
     fn direct_sums_agree_with_an_fft() {

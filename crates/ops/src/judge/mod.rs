@@ -21,7 +21,7 @@ mod products;
 mod sparse;
 mod sums;
 
-use gpubench_model::measure::stats::upper_median;
+use gpubench_report::measure::stats::upper_median;
 use rayon::prelude::*;
 
 pub(super) use fourier::{dft, dft_of_reals};

@@ -1,6 +1,6 @@
 //! The 1-norm of a matrix that is given by its products.
 
-use gpubench_model::data::generator::Stream;
+use gpubench_report::data::generator::Stream;
 
 /// Vectors per block.
 const BLOCK: usize = 4;

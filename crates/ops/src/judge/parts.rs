@@ -1,7 +1,7 @@
 //! Returns the parts of an answer or of the operands, after checking their shapes and types.
 
-use gpubench_model::data::{Csr, Dense, Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::data::{Csr, Dense, Operand, Real};
+use gpubench_report::error::CellError;
 use rustfft::num_complex::Complex;
 
 fn part<'a>(operands: &'a [Operand], index: usize, name: &str) -> Result<&'a Operand, CellError> {

@@ -3,8 +3,8 @@
 //! A probe set is one `[f64; K]` per index, so that `K` products cost one pass over the matrix. Sums run
 //! over blocks of 256 terms, so that their own rounding grows with the square root of the blocks.
 
-use gpubench_model::data::Real;
-use gpubench_model::data::generator::Stream;
+use gpubench_report::data::Real;
+use gpubench_report::data::generator::Stream;
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 

@@ -1,6 +1,6 @@
 //! Checks the structure of sparse matrices, and computes products with their rows in float64.
 
-use gpubench_model::data::{Csr, Real};
+use gpubench_report::data::{Csr, Real};
 use rayon::prelude::*;
 
 fn row_ranges(csr: &Csr) -> impl IndexedParallelIterator<Item = std::ops::Range<usize>> + '_ {
@@ -64,7 +64,7 @@ pub(crate) fn csr_times<T: Real, const K: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::data::Values;
+    use gpubench_report::data::Values;
 
     fn matrix(indptr: &[i32], indices: &[i32]) -> Csr {
         let values = Values::F64(vec![1.0; indices.len()]);

@@ -3,7 +3,7 @@
 //! The sum keeps the rounding error of each addition (Neumaier 1974, in the branch-free form of Knuth's two-sum, as
 //! Sum2 of Ogita, Rump and Oishi 2005), so its error does not grow with its length.
 
-use gpubench_model::data::Real;
+use gpubench_report::data::Real;
 use rayon::prelude::*;
 
 /// Elements per task.

@@ -47,7 +47,7 @@ fn the_gram_matrix_is_the_same_in_any_order_of_summation() {
     let case = case("solve", n as u64, DType::F64);
     let inputs = the("solve").inputs(&case);
     let a = inputs[0].dense_slice::<f64>().unwrap();
-    let stream = gpubench_model::data::generator::Stream::new(case.seed, 0);
+    let stream = gpubench_report::data::generator::Stream::new(case.seed, 0);
     let x: Vec<f64> =
         (0..(n * n) as u64).map(|i| (stream.uniform::<f64>(i) * 524_288.0).floor() / 524_288.0).collect();
     let product = |k: usize, i: usize, j: usize| x[k * n + i] * x[k * n + j];

@@ -6,8 +6,8 @@ mod mutations;
 mod registry;
 mod rejected;
 
-use gpubench_model::case::{Case, DType};
-use gpubench_model::data::{Operand, Values};
+use gpubench_report::case::{Case, DType};
+use gpubench_report::data::{Operand, Values};
 use rayon::prelude::*;
 
 use super::reference::{WorkingPrecision, computed_in};

@@ -4,8 +4,8 @@
 use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::Solve;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
-use gpubench_model::data::Real;
-use gpubench_model::data::generator::Stream;
+use gpubench_report::data::Real;
+use gpubench_report::data::generator::Stream;
 
 use super::formats::{BF16, FLOAT16, FLOAT32, ShortFloat, TF32, in_format};
 use super::*;

@@ -1,6 +1,6 @@
 //! Checks the rules for every registered op.
 
-use gpubench_model::data::fingerprint;
+use gpubench_report::data::fingerprint;
 
 use super::super::{Limit, MAIN_OPS};
 use super::*;

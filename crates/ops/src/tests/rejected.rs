@@ -1,6 +1,6 @@
 //! Wrong answers do not pass, even if only a small part is wrong.
 
-use gpubench_model::data::{Csr, Dense};
+use gpubench_report::data::{Csr, Dense};
 
 use rustfft::num_complex::Complex;
 

@@ -1,7 +1,7 @@
 //! Axes: logarithmic ranges, ticks and their labels; linear ones are made in [`super::linear`].
 
 use gpubench_answer::{Contender, Versus};
-use gpubench_model::report::quantity::{TIME_UNITS, three_digits};
+use gpubench_report::report::quantity::{TIME_UNITS, three_digits};
 
 /// The range of an axis; values beyond are drawn at its ends. They leave room for margins: the whole range of float64 less
 /// a few decades at either end.

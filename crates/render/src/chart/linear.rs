@@ -1,7 +1,7 @@
 //! Linear axes of times that show small changes: round ticks, one unit, and outliers left out.
 
-use gpubench_model::measure::stats::quantile;
-use gpubench_model::report::quantity::TIME_UNITS;
+use gpubench_report::measure::stats::quantile;
+use gpubench_report::report::quantity::TIME_UNITS;
 
 use super::axis::{Axis, Scale, Tick};
 

@@ -34,10 +34,10 @@ use std::borrow::Cow;
 
 use anyhow::Context;
 use gpubench_answer::Names;
-use gpubench_model::case::Cache;
-use gpubench_model::data::hash::fnv1a;
-use gpubench_model::report::Report;
-use gpubench_model::report::file::File;
+use gpubench_report::case::Cache;
+use gpubench_report::data::hash::fnv1a;
+use gpubench_report::report::Report;
+use gpubench_report::report::file::File;
 use gpubench_text::cut;
 pub use gpubench_text::palette::Theme;
 use rayon::prelude::*;

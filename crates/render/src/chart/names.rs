@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use gpubench_model::report::file::locate;
+use gpubench_report::report::file::locate;
 
 /// Characters of a name up to which nothing is left out of it.
 const SHORT: usize = 12;

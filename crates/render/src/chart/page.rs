@@ -1,7 +1,7 @@
 //! Charts for a page of HTML: plots alone, whose titles and legends the page sets as text, so that they fit any screen.
 
 use anyhow::Context;
-use gpubench_model::report::Report;
+use gpubench_report::report::Report;
 use rayon::prelude::*;
 
 use super::canvas::Canvas;

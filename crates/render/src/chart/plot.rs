@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use gpubench_model::report::Report;
-use gpubench_model::report::file::save_all_in_new;
+use gpubench_report::report::Report;
+use gpubench_report::report::file::save_all_in_new;
 
 use super::{Chart, Drawing, Selection, charts, files};
 
@@ -53,7 +53,7 @@ pub fn plot(
 mod tests {
     use super::*;
     use crate::chart::{Format, Theme};
-    use gpubench_model::report::example::{self, empty, full, measured};
+    use gpubench_report::report::example::{self, empty, full, measured};
 
     const VECTORS: Drawing<'_> =
         Drawing { formats: &[Format::Svg], theme: Theme::Light, selection: Selection::Default };

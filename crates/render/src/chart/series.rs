@@ -1,8 +1,8 @@
 //! The series of a chart: points and style of each variant or report.
 
 use gpubench_answer::Pair;
-use gpubench_model::report::Row;
-use gpubench_model::{Accuracy, Side};
+use gpubench_report::report::Row;
+use gpubench_report::{Accuracy, Side};
 use gpubench_text::palette::Role;
 
 use super::neighbours::off_line;

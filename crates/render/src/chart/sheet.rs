@@ -3,9 +3,9 @@
 
 use gpubench_answer::crossover::crossovers;
 use gpubench_answer::{Comparison, Crossover, Names, Section, Versus, sections};
-use gpubench_model::case::{Cache, DType, density_clause, density_text};
-use gpubench_model::report::Report;
 use gpubench_ops::{self as op, OPS};
+use gpubench_report::case::{Cache, DType, density_clause, density_text};
+use gpubench_report::report::Report;
 
 use super::lines::quantity::Quantity;
 

@@ -1,7 +1,7 @@
 //! The style of variants: one colour and shape each, the same in all charts of a report.
 
-use gpubench_model::Side;
-use gpubench_model::report::{Report, Row};
+use gpubench_report::Side;
+use gpubench_report::report::{Report, Row};
 use gpubench_text::palette::Role;
 
 use super::geometry::SHAPES;
@@ -116,7 +116,7 @@ impl StyledVariant<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example::{self, measured};
+    use gpubench_report::report::example::{self, measured};
 
     fn hue(styles: &VariantStyles<'_>, op: &str, backend: &str, variant: &str) -> Role {
         styles.style(&measured(op, 10, backend, variant, 1e-3), 0).hue

@@ -1,8 +1,8 @@
 //! Charts as a whole: what they say, and that files and fragments are sound and repeatable.
 
-use gpubench_model::Accuracy;
-use gpubench_model::report::Row;
-use gpubench_model::report::example::{self, empty, measured, peaks};
+use gpubench_report::Accuracy;
+use gpubench_report::report::Row;
+use gpubench_report::report::example::{self, empty, measured, peaks};
 use gpubench_text::palette::{Rgb, Role, Tint};
 
 use super::text_dump::text_dump;
@@ -124,7 +124,7 @@ fn charts_with_end_to_end_times_name_the_host_memory_of_the_copies() {
     let text = |report: &Report| text_dump(&charts(&[("", report)], Selection::ALL));
     assert_eq!(text(&report).matches("with copies (pageable host memory)").count(), 5);
     for copy in report.rows.iter_mut().flat_map(|row| row.phases.as_mut()?.upload.as_mut()) {
-        copy.memory = gpubench_model::HostMemory::Pinned;
+        copy.memory = gpubench_report::HostMemory::Pinned;
     }
     assert!(!text(&report).contains("pageable") && text(&report).contains("copies (pinned host memory)"));
 }

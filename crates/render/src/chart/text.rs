@@ -1,9 +1,9 @@
 //! The captions of charts: machine, clocks, date, version, and the meaning of points and bands.
 
 use gpubench_answer::{Contender, Pair, Versus, factor_text};
-use gpubench_model::case::Cache;
-use gpubench_model::report::Report;
 use gpubench_ops as op;
+use gpubench_report::case::Cache;
+use gpubench_report::report::Report;
 use gpubench_text::grouped::distinct;
 
 use crate::content::problems::ended_early;
@@ -102,7 +102,7 @@ fn clock(report: &Report, versus: Versus<'_>, contender: Contender) -> Option<St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
 
     #[test]
     fn devices_have_names_and_a_simulated_cpu_is_not_the_hosts() {

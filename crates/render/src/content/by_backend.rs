@@ -1,10 +1,10 @@
 //! The table of the best variant of each backend, for reports with several backends on a side.
 
 use gpubench_answer::{Contender, Kind, Names, Versus, cost, sections};
-use gpubench_model::case::density_text;
-use gpubench_model::report::quantity::{factor_within, time_text};
-use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
+use gpubench_report::case::density_text;
+use gpubench_report::report::quantity::{factor_within, time_text};
+use gpubench_report::report::{Report, Row};
 use gpubench_text::grouped::distinct;
 use gpubench_text::table::{Column, Field, Table};
 
@@ -55,7 +55,7 @@ fn best<'a>(rows: &[&'a Row], backend: &str) -> Option<(&'a Row, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
 
     fn report() -> Report {
         let mut report = example::of(example::both_sides("matmul", 1000, 8e-3, 95e-6));

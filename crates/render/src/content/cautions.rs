@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use gpubench_answer::{has_both_caches, sections};
-use gpubench_model::measure::grade::{Warning, WarningKind};
-use gpubench_model::report::{Execute, Report, Row};
+use gpubench_report::measure::grade::{Warning, WarningKind};
+use gpubench_report::report::{Execute, Report, Row};
 use gpubench_text::count::{agree, counted};
 use gpubench_text::words::json_word;
 
@@ -135,9 +135,9 @@ pub(crate) fn summary(report: &Report, all_variants: bool) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::case::Cache;
-    use gpubench_model::measure::grade::Grade;
-    use gpubench_model::report::example;
+    use gpubench_report::case::Cache;
+    use gpubench_report::measure::grade::Grade;
+    use gpubench_report::report::example;
 
     #[test]
     fn cautions_are_about_shown_times_only_and_the_gravest_comes_first() {

@@ -1,11 +1,11 @@
 //! Joins reasons of skipped cells that differ only in the amount of free memory, which changes from cell to cell.
 
-use gpubench_model::error::BINARY_UNITS;
+use gpubench_report::error::BINARY_UNITS;
 
 /// The text before and after the amount of free memory.
 pub(super) type ReasonFrame<'a> = (&'a str, &'a str);
 
-/// Texts before and after the amount in the reasons of [`gpubench_model::error::CellError::OutOfMemory`].
+/// Texts before and after the amount in the reasons of [`gpubench_report::error::CellError::OutOfMemory`].
 const FRAMES: [ReasonFrame<'_>; 2] = [(" memory, ", " is free"), (" memory than is free (", ")")];
 
 /// Splits a reason at its amount of free memory; the amount is empty, and all of the reason before it, where it has none.
@@ -41,7 +41,7 @@ fn bytes(amount: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use gpubench_model::error::CellError;
+    use gpubench_report::error::CellError;
 
     use super::*;
 

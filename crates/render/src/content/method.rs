@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use gpubench_answer::peak_share;
 use gpubench_answer::{Contender, Kind, Pair, Versus, sections};
-use gpubench_model::Side;
-use gpubench_model::case::Cache;
-use gpubench_model::measure::sampling::Sampling;
-use gpubench_model::report::quantity::{spread_text, time_text};
-use gpubench_model::report::{Execute, Report, Row};
+use gpubench_report::Side;
+use gpubench_report::case::Cache;
+use gpubench_report::measure::sampling::Sampling;
+use gpubench_report::report::quantity::{spread_text, time_text};
+use gpubench_report::report::{Execute, Report, Row};
 use gpubench_text::count::{agree, counted};
 use gpubench_text::grouped::distinct;
 
@@ -189,7 +189,7 @@ fn asked(report: &Report) -> Option<Sampling> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::{Clock, example};
+    use gpubench_report::report::{Clock, example};
 
     fn line(report: &Report, start: &str) -> Option<String> {
         method(report, false, "*").into_iter().find(|line| line.starts_with(start))

@@ -12,7 +12,7 @@ pub(crate) mod tables;
 
 use gpubench_answer::peak_share::{self, Share};
 use gpubench_answer::{Contender, Kind, Pair, Versus};
-use gpubench_model::report::{Execute, Outcome, Report, Row};
+use gpubench_report::report::{Execute, Outcome, Report, Row};
 use gpubench_text::grouped::distinct;
 use gpubench_text::table::{Field, Tone};
 

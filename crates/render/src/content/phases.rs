@@ -1,10 +1,10 @@
 //! The table of the phases around the timed one, for the best variants of each case that run on a GPU.
 
 use gpubench_answer::{Kind, Names, Section, sections};
-use gpubench_model::measure::stats::median;
-use gpubench_model::report::quantity::{bytes_text, time_text};
-use gpubench_model::report::{Phases, Report, Row};
-use gpubench_model::{HostMemory, Transfer};
+use gpubench_report::measure::stats::median;
+use gpubench_report::report::quantity::{bytes_text, time_text};
+use gpubench_report::report::{Phases, Report, Row};
+use gpubench_report::{HostMemory, Transfer};
 use gpubench_text::table::{Column, Field, Table};
 
 use super::host_memories;
@@ -76,7 +76,7 @@ fn copied(transfer: Option<&Transfer>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
 
     #[test]
     fn the_best_gpu_variant_of_each_case_has_its_phases() {

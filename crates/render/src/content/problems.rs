@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use gpubench_answer::{Versus, libraries};
-use gpubench_model::report::quantity::error_text;
-use gpubench_model::report::{Outcome, Report, Row, RunWarning};
+use gpubench_report::report::quantity::error_text;
+use gpubench_report::report::{Outcome, Report, Row, RunWarning};
 use gpubench_text::count::counted;
 use gpubench_text::escape::shell_word;
 use gpubench_text::grouped::{distinct, grouped};
@@ -200,7 +200,7 @@ impl ProblemGroup<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
 
     #[test]
     fn cells_without_a_time_are_grouped_by_reason_the_gravest_first() {
@@ -261,14 +261,14 @@ mod tests {
         );
         assert!(lines[1].starts_with("The run ended early: ") && lines.len() == 2, "{lines:?}");
         let mut worse = report.rows.iter().find(|row| row.outcome == Outcome::Incorrect).unwrap().clone();
-        worse.error = Some(gpubench_model::Checked::new(f64::NAN, 1.2e-5));
+        worse.error = Some(gpubench_report::Checked::new(f64::NAN, 1.2e-5));
         worse.reason = Some("the answer is wrong: it contains values that are not finite".into());
         report.rows.push(worse);
         let lines = first_lines(&report, "--tables", None);
         let expected = ": the answer is wrong: it contains values that are not finite (1 more: --tables)";
         assert!(lines[0].ends_with(expected), "{lines:?}");
         let stopped = &mut report.rows[0].execute.as_mut().unwrap().stopped;
-        *stopped = Some(gpubench_model::measure::stopping::Reason::EndedEarly);
+        *stopped = Some(gpubench_report::measure::stopping::Reason::EndedEarly);
         let lost = "The worker of matmul N=100 f32 cpu/openblas cold was lost for good: fewer samples than planned. Run \
                     these cells again, alone.";
         assert_eq!(first_lines(&report, "--tables", None)[2], lost);
@@ -278,7 +278,7 @@ mod tests {
     fn an_answer_that_is_incorrect_in_spite_of_its_error_has_its_reason() {
         let mut row =
             example::without_time("fft", 8, "cpu", "v", Outcome::Incorrect, "operands changed", None);
-        row.error = Some(gpubench_model::Checked::new(0.0, 1e-6));
+        row.error = Some(gpubench_report::Checked::new(0.0, 1e-6));
         let line = first_lines(&example::of([row]), "--tables", None).remove(0);
         assert_eq!(line, "INCORRECT: fft N=8 f32 cpu/v: operands changed");
     }
@@ -287,7 +287,7 @@ mod tests {
     fn an_incorrect_answer_of_a_contender_comes_before_a_worse_one() {
         let incorrect = |backend: &str, error: f64| {
             let mut row = example::without_time("fft", 8, backend, "v", Outcome::Incorrect, "wrong", None);
-            row.error = Some(gpubench_model::Checked::new(error, 1e-6));
+            row.error = Some(gpubench_report::Checked::new(error, 1e-6));
             row
         };
         let mut report = example::of([incorrect("torch", 1e-2), incorrect("cupy", 2e-6)]);

@@ -2,10 +2,10 @@
 
 use gpubench_answer::peak_share::precision;
 use gpubench_answer::{Comparison, Contender, Kind, Names, Section, sections};
-use gpubench_model::case::{density_clause, density_text};
-use gpubench_model::report::quantity::{judged_text, spread_text, three_digits};
-use gpubench_model::report::{Execute, Outcome, Report, Row};
 use gpubench_ops::find;
+use gpubench_report::case::{density_clause, density_text};
+use gpubench_report::report::quantity::{judged_text, spread_text, three_digits};
+use gpubench_report::report::{Execute, Outcome, Report, Row};
 use gpubench_text::table::{Column, Field, Layout, Table, Tone};
 
 use super::cautions::is_launch_bound;
@@ -177,7 +177,7 @@ fn variant_fields(report: &Report, row: &Row, names: &Names, threads: bool, is_m
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
     use gpubench_text::table::WIDTH;
 
     #[test]

@@ -1,9 +1,9 @@
 //! Writes a report as CSV (RFC 4180): one line per row, times in seconds. Raw samples are in JSON only.
 
 use gpubench_answer::peak_share;
-use gpubench_model::format::Makes;
-use gpubench_model::measure::stats::median;
-use gpubench_model::report::{Execute, Phases, Report, Row};
+use gpubench_report::format::Makes;
+use gpubench_report::measure::stats::median;
+use gpubench_report::report::{Execute, Phases, Report, Row};
 use gpubench_text::csv::number;
 use gpubench_text::table::{Column, Field, Table};
 use gpubench_text::words::json_word;
@@ -144,7 +144,7 @@ fn warnings(execute: &Execute) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
     use proptest::prelude::*;
 
     fn records(report: &Report) -> Vec<Vec<String>> {

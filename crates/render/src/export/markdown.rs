@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use gpubench_answer::words::paragraph;
-use gpubench_model::format::Makes;
-use gpubench_model::report::machine::{plain, versions_text};
-use gpubench_model::report::quantity::gib;
-use gpubench_model::report::{BackendState, Report};
+use gpubench_report::format::Makes;
+use gpubench_report::report::machine::{plain, versions_text};
+use gpubench_report::report::quantity::gib;
+use gpubench_report::report::{BackendState, Report};
 use gpubench_text::control::spelled_out;
 use gpubench_text::count::counted;
 use gpubench_text::escape::markdown as escape;
@@ -214,8 +214,8 @@ fn backend_text(backend: &BackendState) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::Finding;
-    use gpubench_model::report::{Host, example};
+    use gpubench_report::Finding;
+    use gpubench_report::report::{Host, example};
 
     #[test]
     fn a_run_that_was_ended_early_says_so_before_other_problems() {

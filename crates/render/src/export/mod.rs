@@ -10,9 +10,9 @@ mod table;
 use std::path::PathBuf;
 
 use gpubench_answer::Answered;
-use gpubench_model::format::{self, Formats, Makes};
-use gpubench_model::report::Report;
-use gpubench_model::report::file::{COMPRESSED_NAME, FILE_NAME, File, to_json_gz, to_json_text};
+use gpubench_report::format::{self, Formats, Makes};
+use gpubench_report::report::Report;
+use gpubench_report::report::file::{COMPRESSED_NAME, FILE_NAME, File, to_json_gz, to_json_text};
 
 use crate::chart::{self, Selection, Theme};
 pub use crate::content::problems::nothing_measured;

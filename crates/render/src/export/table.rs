@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use gpubench_model::format::Makes;
-use gpubench_model::report::{Outcome, Report};
+use gpubench_report::format::Makes;
+use gpubench_report::report::{Outcome, Report};
 use gpubench_text::count::counted;
 use gpubench_text::table::{TERMINAL_WIDTH, Tone, hanging_within};
 
@@ -133,7 +133,7 @@ fn caution_text(caution: &Caution<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
     use gpubench_text::table::WIDTH;
 
     /// The table without the summaries of ops, which belong to the ops.
@@ -214,7 +214,9 @@ Warnings about the whole run:
         let mut report = example::full();
         report.rows.truncate(2);
         for row in report.rows.clone() {
-            report.rows.push(gpubench_model::report::Row { cache: gpubench_model::case::Cache::Hot, ..row });
+            report
+                .rows
+                .push(gpubench_report::report::Row { cache: gpubench_report::case::Cache::Hot, ..row });
         }
         let text = shown(&report, false);
         for part in [
@@ -230,7 +232,7 @@ Warnings about the whole run:
 
     #[test]
     fn at_most_six_kinds_of_notes_are_listed() {
-        use gpubench_model::measure::grade::{Grade, WarningKind};
+        use gpubench_report::measure::grade::{Grade, WarningKind};
         let mut report = example::full();
         let kinds = [
             WarningKind::Drift,

@@ -1,6 +1,6 @@
 //! Tests that every format handles every report.
 
-use gpubench_model::report::{Outcome, example};
+use gpubench_report::report::{Outcome, example};
 
 use super::*;
 use crate::chart::Selection;

@@ -4,9 +4,9 @@ use gpubench_answer::crossover_text::{interval_text, place_text, ranges_below};
 use gpubench_answer::first_use::{FirstUse, Repayment, calls_to_repay};
 use gpubench_answer::words::{Line, paragraph};
 use gpubench_answer::{Contender, Kind, Kinds, Names, Pair, Place, Versus, peak_share};
-use gpubench_model::case::density_clause;
-use gpubench_model::report::quantity::time_text;
-use gpubench_model::report::{Report, Row};
+use gpubench_report::case::density_clause;
+use gpubench_report::report::quantity::time_text;
+use gpubench_report::report::{Report, Row};
 use gpubench_text::count::counted;
 use gpubench_text::words::capitalised;
 
@@ -276,7 +276,7 @@ pub(crate) fn first_use(report: &Report) -> Html {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
 
     #[test]
     fn a_speed_up_without_a_winner_is_open() {

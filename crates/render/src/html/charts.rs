@@ -1,6 +1,6 @@
 //! The charts of a report inside the page: titles and legends as text, plots as drawings whose colours follow the theme.
 
-use gpubench_model::report::Report;
+use gpubench_report::report::Report;
 use gpubench_text::control::replaced;
 
 use super::markup::{Element, Html, classed, element};
@@ -101,7 +101,7 @@ fn legend(rows: &[PageRow]) -> (Option<Element>, Option<Element>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
 
     #[test]
     fn every_chart_is_in_a_group_in_colours_that_follow_the_theme() {

@@ -1,13 +1,13 @@
 //! The details of a row that opens: samples, statistics, phases, warnings and error.
 
 use gpubench_answer::peak_share;
-use gpubench_model::Transfer;
-use gpubench_model::measure::stats::median;
-use gpubench_model::report::quantity::{
+use gpubench_ops::Checked;
+use gpubench_report::Transfer;
+use gpubench_report::measure::stats::median;
+use gpubench_report::report::quantity::{
     bytes_text, error_text, share_text, spread_text, three_digits, time_range, time_text, time_within,
 };
-use gpubench_model::report::{Execute, Phases, Report, Row};
-use gpubench_ops::Checked;
+use gpubench_report::report::{Execute, Phases, Report, Row};
 use gpubench_text::percent;
 use gpubench_text::words::json_word;
 
@@ -165,7 +165,7 @@ fn work(report: &Report, row: &Row) -> Vec<LabelledFact> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
 
     fn html(row: &Row) -> String {
         Html::from(details(&example::empty(), row)).into_string()

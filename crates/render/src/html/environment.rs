@@ -1,9 +1,9 @@
 //! The environment of a report on the page: machine, backends with their libraries and peaks, settings.
 
-use gpubench_model::report::machine::{plain, versions_text};
-use gpubench_model::report::quantity::{gib, three_digits, time_text};
-use gpubench_model::report::{BackendState, Environment, Report};
-use gpubench_model::{BusRates, Finding, Peaks};
+use gpubench_report::report::machine::{plain, versions_text};
+use gpubench_report::report::quantity::{gib, three_digits, time_text};
+use gpubench_report::report::{BackendState, Environment, Report};
+use gpubench_report::{BusRates, Finding, Peaks};
 use gpubench_text::count::counted;
 
 use super::markup::{Element, Html, classed, element};
@@ -135,7 +135,7 @@ fn peaks(backend: &str, found: &Peaks) -> Html {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
 
     #[test]
     fn the_environment_shows_machine_backends_peaks_and_settings() {

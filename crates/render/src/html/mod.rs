@@ -14,9 +14,9 @@ mod strip;
 mod table;
 
 use gpubench_answer::{Contender, Versus};
-use gpubench_model::report::Report;
-use gpubench_model::report::machine::host;
-use gpubench_model::report::quantity::time_text;
+use gpubench_report::report::Report;
+use gpubench_report::report::machine::host;
+use gpubench_report::report::quantity::time_text;
 use gpubench_text::count::counted;
 use gpubench_text::cut;
 use gpubench_text::markup::{self, Element, Html, classed, element};

@@ -1,7 +1,7 @@
 //! The method and the warnings of a report as parts of the page.
 
 use gpubench_answer::peak_share;
-use gpubench_model::report::{Report, Row};
+use gpubench_report::report::{Report, Row};
 
 use super::markup::{Element, Html, classed, element};
 use super::rows::anchor;
@@ -110,7 +110,7 @@ fn links<'a>(report: &Report, rows: impl Iterator<Item = &'a Row>, count: &str, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
 
     #[test]
     fn warnings_are_grouped_by_kind_with_links_to_their_rows() {

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use gpubench_answer::cost::Kind;
 use gpubench_answer::peak_share::Share;
 use gpubench_answer::{Comparison, Section, has_both_caches, peak_share, sections};
-use gpubench_model::case::density_text;
-use gpubench_model::report::quantity::{error_text, spread_text, three_digits};
-use gpubench_model::report::{Execute, Outcome, Report, Row};
 use gpubench_ops as op;
+use gpubench_report::case::density_text;
+use gpubench_report::report::quantity::{error_text, spread_text, three_digits};
+use gpubench_report::report::{Execute, Outcome, Report, Row};
 use gpubench_text::count::counted;
 
 use super::details::details;
@@ -229,8 +229,8 @@ fn controls(report: &Report, count: usize) -> Html {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::case::Cache;
-    use gpubench_model::report::example;
+    use gpubench_report::case::Cache;
+    use gpubench_report::report::example;
 
     #[test]
     fn every_row_is_in_the_table_with_its_reason() {

@@ -1,8 +1,8 @@
 //! The overview of several reports on one page, with one column per report.
 
 use gpubench_answer::{Contender, Kind, Kinds, Versus, libraries};
-use gpubench_model::Side;
-use gpubench_model::report::Report;
+use gpubench_report::Side;
+use gpubench_report::report::Report;
 use gpubench_text::words::capitalised;
 
 use super::answer::{crossover_cell, kinds_note, largest_n, row_heading, speed_up_cell};

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use gpubench_model::measure::stats::{Summary, quantile};
-use gpubench_model::report::Execute;
-use gpubench_model::report::quantity::time_text;
+use gpubench_report::measure::stats::{Summary, quantile};
+use gpubench_report::report::Execute;
+use gpubench_report::report::quantity::time_text;
 use gpubench_text::count::counted;
 
 use super::markup::{Html, classed, element};
@@ -68,7 +68,7 @@ fn lanes(execute: &Execute) -> Vec<Vec<f64>> {
     if rounds.is_empty() || rounds.len() > LANES {
         return vec![execute.samples_s.clone()];
     }
-    gpubench_model::measure::drift::by_round(&execute.samples_s, &execute.rounds)
+    gpubench_report::measure::drift::by_round(&execute.samples_s, &execute.rounds)
 }
 
 /// One dot per sample; those on the same place are drawn once.
@@ -96,7 +96,7 @@ fn dots(lanes: &[Vec<f64>], high: f64, x: impl Fn(f64) -> u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use gpubench_report::report::example;
 
     fn drawn(execute: &Execute) -> String {
         strip(execute).into_string()

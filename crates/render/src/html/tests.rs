@@ -1,7 +1,7 @@
 //! Tests the whole page: well-formed, deterministic, and safe with any text in a report.
 
-use gpubench_model::Finding;
-use gpubench_model::report::{Outcome, Report, RunWarning, example};
+use gpubench_report::Finding;
+use gpubench_report::report::{Outcome, Report, RunWarning, example};
 
 use super::page;
 

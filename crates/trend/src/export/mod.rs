@@ -4,9 +4,9 @@
 
 mod text;
 
-use gpubench_model::format::{self, Formats, Makes};
-use gpubench_model::report::file::to_json_text;
 use gpubench_render::chart::{self, Theme, panels::files};
+use gpubench_report::format::{self, Formats, Makes};
+use gpubench_report::report::file::to_json_text;
 use gpubench_text::csv::number;
 use gpubench_text::table::{Column, Table};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use gpubench_model::report::quantity::{spread_text, time_text};
+use gpubench_report::report::quantity::{spread_text, time_text};
 use gpubench_text::count::counted;
 use gpubench_text::escape::markdown as escape;
 use gpubench_text::table::{Column, Field, Table};

@@ -2,7 +2,7 @@
 //!
 //! It works on plain numbers. `docs/trend.md` describes the method and its calibration.
 
-use gpubench_model::measure::stats::median;
+use gpubench_report::measure::stats::median;
 use serde::Serialize;
 
 use super::TimeLevel;

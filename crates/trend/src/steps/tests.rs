@@ -1,6 +1,6 @@
 //! Tests of the search for steps on seeded series: false steps, missed steps, and invariance.
 
-use gpubench_model::data::generator::{self, Stream};
+use gpubench_report::data::generator::{self, Stream};
 use proptest::prelude::*;
 use rayon::prelude::*;
 

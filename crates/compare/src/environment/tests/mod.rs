@@ -1,6 +1,6 @@
 mod sides;
 
-use gpubench_model::report::{Environment, QuotaPauses, Report, example, variables};
+use gpubench_report::report::{Environment, QuotaPauses, Report, example, variables};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn report() -> Report {
         "options": { "transfer": "pageable", "sim": null, "device": 0 },
         "sweeps": [sweep("matmul"), sweep("spgemm")],
     });
-    let library = |name: &str, version: &str| gpubench_model::Finding {
+    let library = |name: &str, version: &str| gpubench_report::Finding {
         name: name.into(),
         path: Some(format!("/usr/lib/lib{name}.so")),
         version: Some(version.into()),
@@ -325,7 +325,7 @@ fn a_busy_machine_is_named_on_each_side_even_if_both_were_busy() {
 
 #[test]
 fn programs_and_throttling_of_the_gpu_are_read_from_its_rows() {
-    let change = |change: fn(&mut gpubench_model::report::Execute)| {
+    let change = |change: fn(&mut gpubench_report::report::Execute)| {
         after(|report| {
             let rows = report.rows.iter_mut().filter(|row| row.backend == "cuda");
             rows.filter_map(|row| row.execute.as_mut()).for_each(change);

@@ -1,6 +1,6 @@
 //! Tests which sides and runs are compared.
 
-use gpubench_model::report::Clock;
+use gpubench_report::report::Clock;
 
 use super::*;
 
@@ -18,9 +18,9 @@ fn facts_of_a_side_of_which_no_times_are_compared_do_not_matter() {
         report.rows.retain(|row| row.side == side);
         between(&[report], &[new.clone()])
     };
-    assert_eq!(kept(gpubench_model::Side::Gpu), ["gpu-model block: NVIDIA H200 | NVIDIA H100"]);
+    assert_eq!(kept(gpubench_report::Side::Gpu), ["gpu-model block: NVIDIA H200 | NVIDIA H100"]);
     assert_eq!(
-        kept(gpubench_model::Side::Cpu),
+        kept(gpubench_report::Side::Cpu),
         ["cpu-model block: Intel(R) Xeon(R) Platinum 8480C | AMD EPYC"]
     );
     // A backend without a time on one side is not compared.
@@ -52,7 +52,7 @@ fn a_fact_missing_on_one_side_is_a_difference_only_if_it_would_block() {
         r.schema_version = 1;
         environment.build_profile = None;
         (environment.gpubench_revision, environment.git_revision) = (None, None);
-        environment.host = gpubench_model::report::Host {
+        environment.host = gpubench_report::report::Host {
             governor: None,
             smt: None,
             numa_nodes: None,
@@ -132,7 +132,7 @@ fn scripts_of_the_simulated_device_are_of_no_concern() {
 fn kept_reports_of_one_machine_differ_in_nothing_grave() {
     let kept = |name: &str| {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
-        gpubench_model::report::file::load(&path).unwrap()
+        gpubench_report::report::file::load(&path).unwrap()
     };
     let (first, second) =
         (runs(&[kept("tests/fixtures/quick/first")]), runs(&[kept("tests/fixtures/quick/second")]));

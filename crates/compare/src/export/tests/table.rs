@@ -1,6 +1,6 @@
 //! The text on the terminal: what it says first, which cells have lines, and that it fits a screen.
 
-use gpubench_model::case::{Cache, DType};
+use gpubench_report::case::{Cache, DType};
 use gpubench_text::table::Tone;
 
 use super::*;

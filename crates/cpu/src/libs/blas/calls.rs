@@ -6,8 +6,8 @@
 //! The Cholesky factorisation in blocks is right-looking: most of the work is one large symmetric update per block, which
 //! libraries do nearly as fast as a product (Golub and Van Loan, "Matrix Computations", 4.2.9).
 
-use gpubench_model::data::Real;
-use gpubench_model::error::CellError;
+use gpubench_report::data::Real;
+use gpubench_report::error::CellError;
 use ndarray::Array2;
 
 use super::abi::{AS_IT_LIES, Int, LOWER, Letter, ONE};

@@ -4,8 +4,8 @@
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
-use gpubench_model::data::Real;
-use gpubench_model::error::{CellError, Unavailable};
+use gpubench_report::data::Real;
+use gpubench_report::error::{CellError, Unavailable};
 
 use super::abi::Int;
 use super::{Blas, Provider};

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use gpubench_model::data::Real;
-use gpubench_model::error::{CellError, Unavailable};
+use gpubench_report::data::Real;
+use gpubench_report::error::{CellError, Unavailable};
 
 mod abi;
 mod calls;

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char};
 use std::path::Path;
 
-use gpubench_host::shared_library::SharedLibrary;
+use gpubench_backend::host::shared_library::SharedLibrary;
 
 use super::Vendor;
 

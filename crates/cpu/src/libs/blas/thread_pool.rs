@@ -1,6 +1,6 @@
 //! The thread pool of a BLAS library, as one job uses it: the stack that it needs, and the product that wakes it.
 
-use gpubench_model::error::{CellError, Unavailable};
+use gpubench_report::error::{CellError, Unavailable};
 use ndarray::Array2;
 
 use super::{BlasLibrary, Provider};

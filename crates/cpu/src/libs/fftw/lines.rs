@@ -7,8 +7,8 @@
 use std::ffi::c_int;
 use std::marker::PhantomData;
 
-use gpubench_model::data::Real;
-use gpubench_model::error::CellError;
+use gpubench_report::data::Real;
+use gpubench_report::error::CellError;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 use rustfft::num_traits::Zero;

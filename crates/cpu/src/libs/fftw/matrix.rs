@@ -9,10 +9,10 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use gpubench_host::shared_library::SharedLibrary;
-use gpubench_model::case::DType;
-use gpubench_model::data::Real;
-use gpubench_model::error::{CellError, Unavailable};
+use gpubench_backend::host::shared_library::SharedLibrary;
+use gpubench_report::case::DType;
+use gpubench_report::data::Real;
+use gpubench_report::error::{CellError, Unavailable};
 use rayon::prelude::*;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use gpubench_backend::Finding;
-use gpubench_host::install_folders::InstallFolders;
-use gpubench_host::shared_library::SharedLibrary;
-use gpubench_model::case::DType;
-use gpubench_model::error::Unavailable;
+use gpubench_backend::host::install_folders::InstallFolders;
+use gpubench_backend::host::shared_library::SharedLibrary;
+use gpubench_report::case::DType;
+use gpubench_report::error::Unavailable;
 
 mod lines;
 mod matrix;

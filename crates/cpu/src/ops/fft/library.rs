@@ -6,9 +6,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use gpubench_backend::Prepared;
-use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Operand, Real};
+use gpubench_report::error::CellError;
 use rayon::prelude::*;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use gpubench_backend::contents::{Contents, host};
 use gpubench_backend::{Job, JobTraits, Lent, Prepared};
-use gpubench_model::case::Case;
-use gpubench_model::data::{Dense, Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Dense, Operand, Real};
+use gpubench_report::error::CellError;
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 use rustfft::{FftNum, FftPlanner};

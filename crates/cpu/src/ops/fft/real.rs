@@ -9,8 +9,8 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use gpubench_model::data::Real;
-use gpubench_model::error::CellError;
+use gpubench_report::data::Real;
+use gpubench_report::error::CellError;
 use ndarray::{ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rustfft::FftNum;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gpubench_model::data::Real;
+use gpubench_report::data::Real;
 use rustfft::num_complex::Complex;
 
 /// Rows copied together, so that their cache misses overlap and the tile is written by whole lines.

@@ -6,9 +6,9 @@ use std::mem::MaybeUninit;
 
 use gpubench_backend::contents::{Contents, host};
 use gpubench_backend::{Job, JobTraits, Lent, Prepared};
-use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Operand, Real};
+use gpubench_report::error::CellError;
 use ndarray::aview1;
 use rayon::prelude::*;
 use rustfft::num_traits::{Float, FromPrimitive};
@@ -158,7 +158,7 @@ impl<T: Real + Float + FromPrimitive> Job for ThreePasses<T> {
 #[cfg(test)]
 mod tests {
     use crate::tests::{TEST_SIDES, answer_of};
-    use gpubench_model::data::generator::Stream;
+    use gpubench_report::data::generator::Stream;
 
     use super::*;
 

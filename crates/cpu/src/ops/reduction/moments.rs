@@ -6,7 +6,7 @@
 //! square leaves the range of the type, the block is computed again in float64, its mean first. Blocks merge by the
 //! formula of the same authors, slices as a tree.
 
-use gpubench_model::data::{Plain, Real};
+use gpubench_report::data::{Plain, Real};
 
 use crate::simd::{Vectorized, vectorize};
 

@@ -6,9 +6,9 @@ use std::mem::MaybeUninit;
 
 use gpubench_backend::contents::{Contents, host};
 use gpubench_backend::{Job, Lent, Prepared};
-use gpubench_model::case::Case;
-use gpubench_model::data::{Csr, Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Csr, Operand, Real};
+use gpubench_report::error::CellError;
 use rustfft::num_traits::Zero;
 use sprs::smmp::{ThreadingStrategy, set_thread_threading_strategy};
 use sprs::{CsMatI, MulAcc};
@@ -158,8 +158,8 @@ fn operands(inputs: &mut [Operand]) -> Result<(Csr, Csr), CellError> {
 #[cfg(test)]
 mod tests {
     use crate::tests::{TEST_SIDES, answer_of, assert_right_at};
-    use gpubench_model::case::DType;
-    use gpubench_model::data::generator::sparse;
+    use gpubench_report::case::DType;
+    use gpubench_report::data::generator::sparse;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use cudarc::cublas::sys::{self, cublasOperation_t};
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::{Cublas, check};
 

@@ -9,7 +9,7 @@ pub(crate) use dense::{Matrix, Product};
 use cudarc::cublas::sys::{self, cublasComputeType_t, cublasGemmAlgo_t, cublasHandle_t, cublasOperation_t};
 use cudarc::cublas::sys::{cublasStatus_t, cudaDataType_t};
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
-use gpubench_model::error::{CellError, Unavailable};
+use gpubench_report::error::{CellError, Unavailable};
 
 use super::super::context::{Cuda, Library};
 use super::status::Status;

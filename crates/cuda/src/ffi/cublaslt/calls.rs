@@ -6,7 +6,7 @@
 use std::ffi::{c_int, c_void};
 
 use cudarc::cublas::sys::{cublasComputeType_t, cublasStatus_t, cudaDataType_t};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use crate::ffi::out_of_memory;
 use crate::ffi::status::Status;

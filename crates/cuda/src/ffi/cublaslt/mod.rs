@@ -11,7 +11,7 @@ use std::ffi::c_int;
 
 use cudarc::cublas::sys::{cublasComputeType_t, cudaDataType_t};
 use cudarc::driver::CudaSlice;
-use gpubench_model::error::{CellError, Unavailable};
+use gpubench_report::error::{CellError, Unavailable};
 
 use crate::context::{Cuda, Library};
 use crate::loader;

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use cudarc::cublas::sys::{cublasComputeType_t, cublasOperation_t, cudaDataType_t};
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::calls::{Algorithm, Owned, check};
 use super::{CublasLt, SHORT, WORKSPACE_BYTES, none};

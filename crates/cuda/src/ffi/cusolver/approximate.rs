@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_longlong};
 
 use cudarc::cusolver::sys;
 use cudarc::driver::CudaSlice;
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::jacobi::narrow;
 use super::svd::{VECTORS, Vectors, side};

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use cudarc::cusolver::sys;
 use cudarc::driver::CudaSlice;
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::svd::{ECONOMY, VECTORS, Vectors, side};
 use super::{Solver, SolverReal, by_element, check, checked_side};

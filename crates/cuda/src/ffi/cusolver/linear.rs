@@ -2,7 +2,7 @@
 
 use cudarc::cusolver::sys;
 use cudarc::driver::CudaSlice;
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::{LOWER, Solver, SolverReal, SolverWorkspace, WorkspaceSize, check, checked_side};
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use cudarc::cusolver::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::succeeded;
 use crate::context::Cuda;

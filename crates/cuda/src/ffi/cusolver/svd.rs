@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_schar};
 use cudarc::cusolver::sys;
 use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
 use gpubench_backend::contents::Memory;
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::{Solver, SolverReal, SolverWorkspace, WorkspaceSize, check, checked_side};
 use crate::context::Cuda;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use cudarc::cusparse::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::succeeded;
 use crate::failure::driver;

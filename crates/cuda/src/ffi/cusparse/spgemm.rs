@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use cudarc::cusparse::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, ValidAsZeroBits};
 use gpubench_backend::contents::Memory;
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::super::tuning::fastest;
 use super::{BASE, INDEX, PLAIN, Sparse, SparseMatrix, SparseReal, buffer, check, scalar, side};

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use cudarc::cusparse::sys;
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::{PLAIN, Sparse, SparseMatrix, SparseReal, buffer, check, scalar, side};
 use crate::sparse::DeviceCsr;

@@ -1,7 +1,7 @@
 //! Transforms of any length as convolutions with a chirp (Bluestein, *A linear filtering approach to the computation of
 //! discrete Fourier transform*, 1970): their length, and the tables that `kernels/fft_bluestein.cu` reads.
 
-use gpubench_model::case::DType;
+use gpubench_report::case::DType;
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;
 

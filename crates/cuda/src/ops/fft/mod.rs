@@ -11,9 +11,9 @@ mod two_pass;
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
-use gpubench_model::case::Case;
-use gpubench_model::data::{Dense, Operand};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Dense, Operand};
+use gpubench_report::error::CellError;
 use rustfft::num_complex::Complex;
 
 use super::{Kernel, by_dtype, input, opt_in, variant};

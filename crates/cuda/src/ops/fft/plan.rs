@@ -1,7 +1,7 @@
 //! Plans a transform by `kernels/fft_hermitian.cu` or `kernels/fft_bluestein.cu`: radices, block shapes and tables.
 
-use gpubench_model::case::DType;
-use gpubench_model::error::Unavailable;
+use gpubench_report::case::DType;
+use gpubench_report::error::Unavailable;
 use rustfft::num_complex::Complex;
 
 use super::bluestein;

@@ -1,6 +1,6 @@
 //! Factors of a transform's length, roots of unity, and strides that avoid bank conflicts in shared memory.
 
-use gpubench_model::case::DType;
+use gpubench_report::case::DType;
 use rustfft::num_complex::Complex;
 
 /// Lengths for which the source has a transform in registers, besides 1.

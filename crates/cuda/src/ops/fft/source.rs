@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 
-use gpubench_model::case::DType;
+use gpubench_report::case::DType;
 
 use super::plan::{ChoosePlan, FftMethod, FftPlan};
 use crate::kernels::{ANY_SIZE, Capacity, KernelSource, PerSize, kernel_source};

@@ -1,6 +1,6 @@
 //! Chooses how many columns a block of `fft_columns` transforms.
 
-use gpubench_model::case::DType;
+use gpubench_report::case::DType;
 
 /// The columns of a tile, and whether a tile takes one more column to write its mirrors aligned.
 pub(super) type ColumnTile = (usize, bool);

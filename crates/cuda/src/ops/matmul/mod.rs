@@ -6,9 +6,9 @@ mod ozaki2;
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Accuracy, Job, Prepared};
-use gpubench_model::case::{Case, DType};
-use gpubench_model::data::Operand;
-use gpubench_model::error::{CellError, Unavailable};
+use gpubench_report::case::{Case, DType};
+use gpubench_report::data::Operand;
+use gpubench_report::error::{CellError, Unavailable};
 
 use self::own::{on_tensor_cores, tiled};
 use super::dense::{DenseJob, download_square};

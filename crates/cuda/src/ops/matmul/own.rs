@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_backend::Prepared;
-use gpubench_model::case::{Case, DType};
-use gpubench_model::data::Operand;
-use gpubench_model::error::{CellError, Unavailable};
+use gpubench_report::case::{Case, DType};
+use gpubench_report::data::Operand;
+use gpubench_report::error::{CellError, Unavailable};
 
 use super::{bytes, side};
 use crate::context::{Cuda, DeviceElement};
@@ -260,7 +260,7 @@ impl ConditionalProduct {
 #[cfg(test)]
 mod tests {
     use super::{IF_NEEDED, TILES_F32, TILES_F64, Tile, best_tile};
-    use gpubench_model::case::DType;
+    use gpubench_report::case::DType;
 
     /// Checks that each source has the entry with which it is launched, and that the entry computes that tile.
     fn check_entries(tiles: &[Tile], dtype: DType, element: &str) {

@@ -6,9 +6,9 @@
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
-use gpubench_model::case::Case;
-use gpubench_model::data::Operand;
-use gpubench_model::error::{CellError, Unavailable};
+use gpubench_report::case::Case;
+use gpubench_report::data::Operand;
+use gpubench_report::error::{CellError, Unavailable};
 
 use super::own::ConditionalProduct;
 use super::{WORKSPACE, bytes, elements, side};

@@ -3,8 +3,8 @@
 mod cholesky;
 mod vendor;
 
-use gpubench_model::case::DType;
-use gpubench_model::error::CellError;
+use gpubench_report::case::DType;
+use gpubench_report::error::CellError;
 
 use super::{Kernel, by_dtype, opt_in, variant};
 use crate::context::Library;

@@ -3,9 +3,9 @@
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
-use gpubench_model::case::Case;
-use gpubench_model::data::Operand;
-use gpubench_model::error::{CellError, Unavailable};
+use gpubench_report::case::Case;
+use gpubench_report::data::Operand;
+use gpubench_report::error::{CellError, Unavailable};
 
 use super::plan::{RowKernel, SpgemmPlan, unordered_row};
 use super::{download, factors};

@@ -6,9 +6,9 @@ mod plan;
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
-use gpubench_model::case::Case;
-use gpubench_model::data::{Csr, Operand};
-use gpubench_model::error::CellError;
+use gpubench_report::case::Case;
+use gpubench_report::data::{Csr, Operand};
+use gpubench_report::error::CellError;
 
 use super::{Kernel, by_dtype, opt_in, variant};
 use crate::context::{Cuda, DeviceElement, Library};

@@ -1,7 +1,7 @@
 //! Distributes a sparse product over the device: the kernel, the width of the column tiles and the warps per block.
 
-use gpubench_model::data::Csr;
-use gpubench_model::error::Unavailable;
+use gpubench_report::data::Csr;
+use gpubench_report::error::Unavailable;
 
 /// Width of a dense tile, in which every column has an element in shared memory.
 const DENSE_WIDTH: usize = 2048;
@@ -126,7 +126,7 @@ pub(crate) fn unordered_row(csr: &Csr) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::data::{Values, generator};
+    use gpubench_report::data::{Values, generator};
 
     const H200: u32 = 232_448;
     const TURING: u32 = 65_536;

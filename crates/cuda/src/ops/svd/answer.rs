@@ -1,8 +1,8 @@
 //! Converts the output of a decomposition on the device to the answer: checks `info` and the layout.
 
 use cudarc::driver::CudaSlice;
-use gpubench_model::data::Operand;
-use gpubench_model::error::CellError;
+use gpubench_report::data::Operand;
+use gpubench_report::error::CellError;
 
 use crate::context::{Cuda, DeviceElement};
 use crate::ffi::cusolver::Vectors;

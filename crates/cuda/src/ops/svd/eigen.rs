@@ -2,7 +2,7 @@
 //! `kernels/tridiagonal_eigen.cu`, and products.
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::launch::{PANEL, SvdKernels};
 use super::on_chip::Reduced;

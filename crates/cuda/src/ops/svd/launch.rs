@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use crate::context::{Cuda, DeviceElement};
 use crate::ffi::cusolver::Vectors;

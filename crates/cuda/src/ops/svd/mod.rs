@@ -13,9 +13,9 @@ mod reduction;
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
-use gpubench_model::case::{Case, DType};
-use gpubench_model::data::Operand;
-use gpubench_model::error::CellError;
+use gpubench_report::case::{Case, DType};
+use gpubench_report::data::Operand;
+use gpubench_report::error::CellError;
 
 use super::{Kernel, by_dtype, input, opt_in, single, variant};
 use crate::context::{Cuda, DeviceElement, Library};

@@ -2,7 +2,7 @@
 //! `kernels/tridiagonal.cu`.
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use crate::context::{Cuda, driver};
 use crate::ffi::launch::{

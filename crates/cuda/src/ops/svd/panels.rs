@@ -1,7 +1,7 @@
 //! The reduction of the first columns of a symmetric matrix, panel by panel: launches of `kernels/tridiagonal_panel.cu`.
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::on_chip::{Reduced, SIDES, zero};
 use crate::context::Cuda;

@@ -1,7 +1,7 @@
 //! The reduction of a symmetric float64 matrix to tridiagonal form: on chip, or in panels until the rest fits there.
 
 use cudarc::driver::CudaSlice;
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use super::on_chip::{LARGE_SIDES, OnChipReduction, Reduced, Rest};
 use super::panels::{PANEL, PanelReduction};

@@ -1,10 +1,10 @@
 //! The quantities on the y axis of charts by variant: time, or work per second.
 
 use gpubench_answer::peak_share::{bandwidth, limit, peak, peak_of, peaks};
-use gpubench_model::case::{Case, DType};
-use gpubench_model::report::quantity::three_digits;
-use gpubench_model::report::{Report, Row};
 use gpubench_ops::{self as op, Limit};
+use gpubench_report::case::{Case, DType};
+use gpubench_report::report::quantity::three_digits;
+use gpubench_report::report::{Report, Row};
 
 use crate::chart::axis::Axis;
 use crate::chart::text::{self, Caption};

@@ -1,10 +1,10 @@
 //! Line charts: what they show, and that nothing covers data.
 
 use gpubench_answer::Versus;
-use gpubench_model::case::Cache;
-use gpubench_model::report::example::{self, full, measured};
-use gpubench_model::report::{Report, Row};
-use gpubench_model::{Accuracy, Side};
+use gpubench_report::case::Cache;
+use gpubench_report::report::example::{self, full, measured};
+use gpubench_report::report::{Report, Row};
+use gpubench_report::{Accuracy, Side};
 
 use super::labels::Labels;
 use super::*;
@@ -210,7 +210,7 @@ fn ties_and_points_of_grade_d_have_a_mark_that_the_legend_explains() {
     let rows =
         [10, 100, 1000].map(|n| example::both_sides("fft", n, 1e-3, if n == 10 { 1e-3 } else { 1e-4 }));
     let mut rows = rows.concat();
-    rows[5].execute.as_mut().unwrap().grade = Some(gpubench_model::measure::grade::Grade::D);
+    rows[5].execute.as_mut().unwrap().grade = Some(gpubench_report::measure::grade::Grade::D);
     let chart = &of(rows)[0];
     let marks: Vec<[bool; 2]> =
         chart.series[0].points.iter().map(|point| [point.marks.is_tie, point.marks.grade_d]).collect();

@@ -1,8 +1,8 @@
 //! Time or throughput against size, with one line per variant.
 
-use gpubench_model::Accuracy;
-use gpubench_model::measure::grade::Grade;
-use gpubench_model::report::Row;
+use gpubench_report::Accuracy;
+use gpubench_report::measure::grade::Grade;
+use gpubench_report::report::Row;
 use gpubench_text::grouped::grouped;
 use gpubench_text::palette::Role;
 

@@ -4,8 +4,8 @@ mod draw;
 mod layout;
 
 use gpubench_answer::{Comparison, Contender, Kind, Kinds, Pair, Versus};
-use gpubench_model::case::{DType, density_clause};
-use gpubench_model::report::Report;
+use gpubench_report::case::{DType, density_clause};
+use gpubench_report::report::Report;
 
 use super::axis::Axis;
 use super::frame::{LegendRow, LegendSample};

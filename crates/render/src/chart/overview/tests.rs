@@ -1,7 +1,7 @@
 //! Tests that panels are on the right sheet and that nothing overlaps.
 
-use gpubench_model::case::Cache;
-use gpubench_model::report::{Row, example};
+use gpubench_report::case::Cache;
+use gpubench_report::report::{Row, example};
 
 use super::layout::OverviewLayout;
 use super::*;

@@ -9,7 +9,7 @@ use super::Format;
 pub(crate) use super::axis::Axis;
 pub use super::linear::axis;
 pub use super::series::{Marks, Point};
-use gpubench_model::report::file::File;
+use gpubench_report::report::file::File;
 use gpubench_text::palette::{Role, Theme};
 
 /// Panels that one chart can hold; more would be too low to show a change.

@@ -9,11 +9,11 @@ use gpubench_answer::cost::estimate;
 use gpubench_answer::first_use::{FirstUse, calls_to_repay, condition};
 use gpubench_answer::words::largest;
 use gpubench_answer::{Comparison, Contender, Estimate, Kind, Kinds};
-use gpubench_model::case::{density_clause, density_text};
-use gpubench_model::measure::stats::median;
-use gpubench_model::report::Row;
-use gpubench_model::report::quantity::time_text;
 use gpubench_ops as op;
+use gpubench_report::case::{density_clause, density_text};
+use gpubench_report::measure::stats::median;
+use gpubench_report::report::Row;
+use gpubench_report::report::quantity::time_text;
 
 use super::axis::Axis;
 use super::frame::{Frame, LegendRow, LegendSample};

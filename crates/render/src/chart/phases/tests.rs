@@ -1,7 +1,7 @@
 //! Charts of phases: what bars are made of, and which ops have none.
 
 use gpubench_answer::Versus;
-use gpubench_model::report::{Clock, Report, example};
+use gpubench_report::report::{Clock, Report, example};
 
 use super::*;
 use crate::chart::{Chart, Selection, charts};

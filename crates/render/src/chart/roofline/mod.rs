@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 
 use gpubench_answer::has_both_caches;
 use gpubench_answer::peak_share::{limit, peaks};
-use gpubench_model::case::{Cache, Case, DType};
-use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_ops::{Limit, OPS};
+use gpubench_report::case::{Cache, Case, DType};
+use gpubench_report::report::{Outcome, Report, Row};
 use gpubench_text::grouped::distinct;
 
 use super::axis::{Axis, plain};

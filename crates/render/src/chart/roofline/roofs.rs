@@ -1,10 +1,10 @@
 //! The peaks of a backend as lines over FLOP per byte.
 
 use gpubench_answer::peak_share::{bandwidth, precision};
-use gpubench_model::Peaks;
-use gpubench_model::report::Row;
-use gpubench_model::report::quantity::three_digits;
 use gpubench_ops::Limit;
+use gpubench_report::Peaks;
+use gpubench_report::report::Row;
+use gpubench_report::report::quantity::three_digits;
 use gpubench_text::grouped::distinct;
 use gpubench_text::palette::Role;
 

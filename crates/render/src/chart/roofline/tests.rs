@@ -1,9 +1,9 @@
 //! Rooflines: which cells and peaks they show, and that nothing covers data.
 
-use gpubench_model::Accuracy;
-use gpubench_model::report::example::{self, measured, without_time};
-use gpubench_model::report::quantity::three_digits;
 use gpubench_ops::Work;
+use gpubench_report::Accuracy;
+use gpubench_report::report::example::{self, measured, without_time};
+use gpubench_report::report::quantity::three_digits;
 
 use super::draw::labels;
 use super::*;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use gpubench_answer::{Contender, Kind};
-use gpubench_model::HostMemory;
+use gpubench_report::HostMemory;
 use gpubench_text::grouped::distinct;
 use gpubench_text::table::{Column, Table};
 

@@ -1,7 +1,7 @@
 //! Why the table of sweeps shows a smaller N than the largest that was planned or measured.
 
 use gpubench_answer::{Contender, Kind};
-use gpubench_model::report::{Outcome, Row};
+use gpubench_report::report::{Outcome, Row};
 use gpubench_text::grouped::{distinct, grouped};
 use serde_json::Value;
 
@@ -91,7 +91,7 @@ impl Sweeps<'_> {
 
 #[cfg(test)]
 mod tests {
-    use gpubench_model::report::{Report, example};
+    use gpubench_report::report::{Report, example};
     use serde_json::json;
 
     use super::*;

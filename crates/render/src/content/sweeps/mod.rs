@@ -10,8 +10,8 @@ mod tables;
 use gpubench_answer::crossover::{Crossover, crossovers};
 use gpubench_answer::words::largest;
 use gpubench_answer::{Comparison, Kind, Kinds, Pair, Section, Versus, has_both_caches, sections_of};
-use gpubench_model::case::{DType, density_text};
-use gpubench_model::report::Report;
+use gpubench_report::case::{DType, density_text};
+use gpubench_report::report::Report;
 
 /// The cases of one op, element type, cache state and density, smallest first.
 pub(crate) struct Sweep<'a> {

@@ -8,12 +8,12 @@ use gpubench_answer::libraries;
 use gpubench_answer::{
     Comparison, Contender, Estimate, Kind, Names, Pair, SpeedUp, Versus, has_both_caches, memory_decides,
 };
-use gpubench_model::Side;
-use gpubench_model::case::{Cache, DType};
-use gpubench_model::report::machine::machine;
-use gpubench_model::report::quantity::{three_digits, time_text};
-use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_ops as op;
+use gpubench_report::Side;
+use gpubench_report::case::{Cache, DType};
+use gpubench_report::report::machine::machine;
+use gpubench_report::report::quantity::{three_digits, time_text};
+use gpubench_report::report::{Outcome, Report, Row};
 use gpubench_text::count::counted;
 use gpubench_text::grouped::{distinct, grouped};
 use gpubench_text::words::capitalised;

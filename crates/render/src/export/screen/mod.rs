@@ -4,7 +4,7 @@
 mod tests;
 
 use gpubench_answer::Contender;
-use gpubench_model::report::Report;
+use gpubench_report::report::Report;
 use gpubench_text::table::{Layout, TERMINAL_WIDTH, Table, Tone, hanging_within};
 
 use super::View;

@@ -1,7 +1,7 @@
-use gpubench_model::Side;
-use gpubench_model::case::DType;
-use gpubench_model::report::{Outcome, example};
 use gpubench_ops::MAIN_OPS;
+use gpubench_report::Side;
+use gpubench_report::case::DType;
+use gpubench_report::report::{Outcome, example};
 use gpubench_text::palette::terminal;
 
 use super::*;
@@ -147,7 +147,7 @@ fn a_sweep_has_one_row_with_its_crossovers() {
 #[test]
 fn a_row_at_a_smaller_size_has_its_reason() {
     let mut report = sweep(&[DType::F32]);
-    let largest = |row: &&mut gpubench_model::report::Row| {
+    let largest = |row: &&mut gpubench_report::report::Row| {
         (row.case.op.as_str(), row.case.n, row.side) == ("svd", 10_000, Side::Gpu)
     };
     let row = report.rows.iter_mut().find(largest).unwrap();
@@ -188,7 +188,7 @@ fn colours_mark_winners_only() {
 /// The marks are independent of each other, and a tie has no side's colour.
 #[test]
 fn a_tie_of_a_time_of_grade_d_has_both_marks_and_no_colour() {
-    use gpubench_model::measure::grade::{Grade, WarningKind};
+    use gpubench_report::measure::grade::{Grade, WarningKind};
     let mut report = example::of(example::both_sides("fft", 100, 1.0005e-3, 1e-3));
     example::warn(&mut report.rows[0], WarningKind::Drift, Grade::D, "something", "do something");
     let text = screen(&report, true);

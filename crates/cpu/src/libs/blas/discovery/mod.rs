@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gpubench_host::install_folders::{InstallFolders, entries, package_folders};
+use gpubench_backend::host::install_folders::{InstallFolders, entries, package_folders};
 
 use super::Vendor;
 use super::identity::{Identity, identify};

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use gpubench_backend::Finding;
-use gpubench_host::install_folders::InstallFolders;
-use gpubench_model::error::Unavailable;
+use gpubench_backend::host::install_folders::InstallFolders;
+use gpubench_report::error::Unavailable;
 
 use super::discovery::{self, Found, NAMED};
 use super::{Provider, Vendor, identity, open};

@@ -5,8 +5,8 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::path::{Path, PathBuf};
 
-use gpubench_host::install_folders::InstallFolders;
-use gpubench_host::shared_library;
+use gpubench_backend::host::install_folders::InstallFolders;
+use gpubench_backend::host::shared_library;
 
 use super::{VendorTraits, finish};
 use crate::libs::blas::opened::OpenedBlas;

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gpubench_backend::contents::{Contents, Memory, host};
 use gpubench_backend::{Job, JobTraits, Lent, Prepared};
-use gpubench_model::data::{Csr, Operand, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::data::{Csr, Operand, Real};
+use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use self::queue::{Bounds, Queue, UnplacedEntries};

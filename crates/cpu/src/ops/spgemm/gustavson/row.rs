@@ -3,8 +3,8 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use gpubench_model::data::{Csr, Real};
-use gpubench_model::error::CellError;
+use gpubench_report::data::{Csr, Real};
+use gpubench_report::error::CellError;
 
 use crate::operands::memory;
 use crate::simd::{Vectorized, vectorize};

@@ -12,9 +12,9 @@ mod repair;
 use cudarc::driver::{CudaSlice, DevicePtr};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
-use gpubench_model::case::{Case, DType};
-use gpubench_model::data::Operand;
-use gpubench_model::error::{CellError, Unavailable};
+use gpubench_report::case::{Case, DType};
+use gpubench_report::data::Operand;
+use gpubench_report::error::{CellError, Unavailable};
 
 use super::super::input;
 use super::answer::{Right, answer};

@@ -1,7 +1,7 @@
 //! Products of square matrices by cuBLAS, of padded copies where that takes less time.
 
 use cudarc::driver::{CudaSlice, CudaStream};
-use gpubench_model::error::CellError;
+use gpubench_report::error::CellError;
 
 use crate::context::Cuda;
 use crate::ffi::cublas::{Cublas, Matrix, Product};

@@ -1,8 +1,8 @@
 //! Makes nearly orthonormal vectors orthonormal by products: Newton-Schulz steps and refinement, and checks the
 //! result.
 
-use gpubench_model::case::DType;
-use gpubench_model::error::CellError;
+use gpubench_report::case::DType;
+use gpubench_report::error::CellError;
 
 use super::products::{plain, transposed};
 use super::{GOOD, Gram, REPAIRABLE, ROUNDS, RecordedPart, figure};

@@ -1,0 +1,178 @@
+//! Computes scripted times: a law of the size, with noise around it.
+
+use std::fmt;
+
+use gpubench_report::data::generator::{Stream, normal};
+use gpubench_text::duration;
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+
+/// A time in seconds, written as `"100us"`, `"1.5 ms"` or a plain number of seconds; more than 0, at most 30 days.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Seconds(pub f64);
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SecondsVisitor)
+    }
+}
+
+struct SecondsVisitor;
+
+impl Visitor<'_> for SecondsVisitor {
+    type Value = Seconds;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a time such as \"100us\" or \"1.5ms\"")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Seconds, E> {
+        duration::parse(text).map(Seconds).map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Seconds, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Seconds, E> {
+        self.visit_str(&number.to_string())
+    }
+}
+
+/// A time, or a law `base + per_element * n^exponent`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum TimeLaw {
+    /// One time for all sizes.
+    Constant(Seconds),
+    /// A time that grows with the side `n`.
+    Power(Power),
+}
+
+impl<'de> Deserialize<'de> for TimeLaw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LawVisitor)
+    }
+}
+
+struct LawVisitor;
+
+impl<'de> Visitor<'de> for LawVisitor {
+    type Value = TimeLaw;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a time such as \"100us\", or a table with base, per_element and exponent")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<TimeLaw, E> {
+        SecondsVisitor.visit_str(text).map(TimeLaw::Constant)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<TimeLaw, E> {
+        SecondsVisitor.visit_i64(number).map(TimeLaw::Constant)
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<TimeLaw, E> {
+        SecondsVisitor.visit_f64(number).map(TimeLaw::Constant)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TimeLaw, A::Error> {
+        let power = Power::deserialize(MapAccessDeserializer::new(map))?;
+        if !power.exponent.is_finite() {
+            return Err(de::Error::custom("exponent must be a finite number"));
+        }
+        Ok(TimeLaw::Power(power))
+    }
+}
+
+/// `base + per_element * n^exponent`.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Power {
+    /// Time at size 0; none when it is left out.
+    base: Option<Seconds>,
+    per_element: Seconds,
+    #[serde(default = "square")]
+    exponent: f64,
+}
+
+fn square() -> f64 {
+    2.0
+}
+
+impl TimeLaw {
+    /// Returns the time for side `n`, in seconds; infinite where the power overflows.
+    pub(crate) fn at(self, n: u64) -> f64 {
+        match self {
+            TimeLaw::Constant(Seconds(time)) => time,
+            TimeLaw::Power(p) => {
+                p.base.map_or(0.0, |base| base.0) + p.per_element.0 * (n as f64).powf(p.exponent)
+            }
+        }
+    }
+}
+
+/// Scatter of a cell's executions around its law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Scatter {
+    /// Relative standard deviation (of the logarithm, so that no time is negative).
+    pub noise: f64,
+    /// Relative growth from one execution to the next.
+    pub drift: f64,
+    /// Share of executions that are outliers.
+    pub outliers: f64,
+    /// Factor on the time of an outlier.
+    pub(crate) outlier_factor: f64,
+}
+
+impl Scatter {
+    /// Returns the factor on the law's time at `execution` (from 0); `stream` supplies the random numbers.
+    pub(crate) fn factor(&self, stream: Stream, execution: u64) -> f64 {
+        let chance = |k: u64| stream.uniform::<f64>(3 * execution + k);
+        let normal = normal(chance(0), chance(1));
+        let outlier = if chance(2) < self.outliers { self.outlier_factor } else { 1.0 };
+        (self.noise * normal).exp() * (1.0 + self.drift * execution as f64).max(0.0) * outlier
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_texts_or_seconds_and_laws_are_tables() {
+        #[derive(Deserialize)]
+        struct Of {
+            time: TimeLaw,
+        }
+        let read = |text: &str| toml::from_str::<Of>(&format!("time = {text}")).map(|of| of.time.at(10));
+        for (text, expected) in [
+            ("'100us'", 100.0 * 1e-6),
+            ("2", 2.0),
+            ("0.5", 0.5),
+            ("{ per_element = '1ms', exponent = 1 }", 10.0 * 1e-3),
+            ("{ base = 1, per_element = 1 }", 101.0),
+        ] {
+            assert_eq!(read(text).ok(), Some(expected), "{text}");
+        }
+        for text in ["''", "0", "-1", "nan", "inf", "'1 parsec'", "'-1s'", "[1]", "true", "{}"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+        assert!(read("{ per_element = '1ms', exponent = inf }").is_err());
+    }
+
+    #[test]
+    fn scatter_has_the_configured_noise_drift_and_outliers() {
+        let plain = Scatter { noise: 0.05, drift: 0.0, outliers: 0.0, outlier_factor: 5.0 };
+        let stream = Stream::new(1, 2);
+        let logs: Vec<f64> = (0..20_000).map(|k| plain.factor(stream, k).ln()).collect();
+        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+        let sigma = (logs.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / logs.len() as f64).sqrt();
+        assert!(mean.abs() < 0.002 && (sigma - 0.05).abs() < 0.002, "{mean} {sigma}");
+        let rough = Scatter { noise: 0.0, drift: 0.01, outliers: 0.1, outlier_factor: 5.0 };
+        let slow = (0..10_000).filter(|&k| rough.factor(stream, k) > 4.0 * (1.0 + 0.01 * k as f64)).count();
+        assert!((900..1100).contains(&slow), "{slow}");
+        let drifting = Scatter { outliers: 0.0, ..rough };
+        assert!((drifting.factor(stream, 100) - 2.0).abs() < 1e-12);
+    }
+}

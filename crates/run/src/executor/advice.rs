@@ -1,0 +1,260 @@
+//! Makes the warnings about a run as a whole, each with the next step.
+
+use gpubench_backend::{Finding, ThreadSpeeds};
+use gpubench_report::measure::grade;
+use gpubench_report::measure::stopping::Reason;
+use gpubench_report::report::quantity::spread_text;
+use gpubench_report::report::{BackendState, Environment, QuotaPauses, RunWarning, variables};
+use gpubench_text::count::counted;
+use gpubench_text::percent;
+
+use super::cell_run::CellRun;
+
+/// A cell that did not reach the requested precision.
+#[derive(Clone, Debug)]
+pub(crate) struct ImpreciseCell {
+    cell: String,
+    width: f64,
+    /// Whether further rounds would help.
+    is_open: bool,
+}
+
+/// Maximum number of imprecise cells that a warning names; the rest is counted.
+const MAX_NAMED_CELLS: usize = 3;
+/// Multiple of the budget above which a run gets a warning.
+const OVERRUN: f64 = 1.1;
+/// Ratio of the speeds of two CPUs above which a run gets a warning.
+const MAX_SPEED_RATIO: f64 = 1.25;
+/// Share of the CPUs' time that other programs use, above which a machine counts as busy.
+pub(crate) const BUSY: f64 = 0.1;
+
+impl ImpreciseCell {
+    /// Returns the cell if its sampling ended before it was precise.
+    pub(crate) fn of(cell_run: &CellRun<'_>) -> Option<ImpreciseCell> {
+        let execute = cell_run.row.execute.as_ref()?;
+        let width = execute.summary().relative_spread();
+        let wide = execute.stopped != Some(Reason::Fixed) && width > cell_run.planned.precision();
+        let is_open = execute.stopped.is_some_and(Reason::is_open);
+        wide.then(|| ImpreciseCell { cell: cell_run.planned.cell.to_string(), width, is_open })
+    }
+}
+
+/// State of the machine when a run starts, as the system and the CPU's worker report it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct MachineState {
+    /// Share of the CPUs' time that other programs used.
+    pub other_programs: Option<f64>,
+    /// Speeds of all threads doing the same arithmetic at the same time.
+    pub thread_speeds: Option<ThreadSpeeds>,
+}
+
+/// Returns the warnings of a run on that machine. `budget` holds the seconds requested and the seconds taken.
+pub(crate) fn of_run(
+    wide: &[ImpreciseCell],
+    budget: Option<[f64; 2]>,
+    machine: MachineState,
+) -> Vec<RunWarning> {
+    let mut warnings = vec![];
+    let mut warn = |text: String, next: &str| warnings.push(RunWarning { text, next: next.into() });
+    if let Some(share) = machine.other_programs.filter(|share| *share > BUSY) {
+        let share = percent::in_words(share);
+        warn(
+            format!("other programs used {share} of the CPUs' time when the run started"),
+            "close other programs and run again",
+        );
+    }
+    let ratio = machine.thread_speeds.map(|speeds| speeds.ratio());
+    if let Some(times) = ratio.filter(|times| *times > MAX_SPEED_RATIO) {
+        warn(
+            format!(
+                "one core took {times:.1} times as long as another when the run started, so CPU times may vary as \
+                 much between runs"
+            ),
+            "close other programs, choose cores of one kind with taskset, or use dedicated cores in a virtual machine",
+        );
+    }
+    if let Some([asked, took]) = budget.filter(|[asked, took]| *took > OVERRUN * asked) {
+        warn(
+            format!(
+                "the run took {took:.0} s, over its budget of {asked:.0} s; each cell takes a minimum number of samples"
+            ),
+            "raise --budget, or choose fewer or smaller cells",
+        );
+    }
+    if budget.is_some() && !wide.is_empty() {
+        let mut widest: Vec<&ImpreciseCell> = wide.iter().collect();
+        widest.sort_by(|a, b| b.width.total_cmp(&a.width));
+        let named = widest
+            .iter()
+            .take(MAX_NAMED_CELLS)
+            .map(|one| format!("{} ±{}", one.cell, spread_text(one.width)));
+        let named = named.collect::<Vec<_>>().join(", ");
+        let unnamed = wide.len().saturating_sub(MAX_NAMED_CELLS);
+        let more = if unnamed > 0 { format!(" and {unnamed} more") } else { String::new() };
+        let cells = counted(wide.len(), "cell");
+        let next = match wide.iter().any(|wide| wide.is_open) {
+            true => "raise --budget, or relax --precision",
+            false => "relax --precision: more samples no longer help",
+        };
+        warn(format!("{cells} did not reach the requested precision: {named}{more}"), next);
+    }
+    warnings
+}
+
+/// Returns the warnings about the environment of a run: modes of libraries that distort times, a CPU quota that paused it,
+/// and memory that lies on one NUMA node. `quota` holds the quota in CPUs and its pauses, `variables` the names of all variables.
+pub(crate) fn of_environment(
+    environment: &Environment,
+    variables: impl Iterator<Item = String>,
+    backends: &[BackendState],
+    quota: Option<(f64, QuotaPauses)>,
+) -> Vec<RunWarning> {
+    let distorted = environment.variables.iter().filter_map(|(name, value)| {
+        let effect = variables::distortion(name, value)?;
+        let text = format!("{name} was set, which {effect}, so times may be far longer than without it");
+        Some(RunWarning { text, next: format!("unset {name} and run again") })
+    });
+    let paused = quota.filter(|(_, pauses)| pauses.paused > 0).map(|(cpus, pauses)| RunWarning {
+        text: format!("the run was {}", grade::quota_text(cpus, pauses)),
+        next: grade::WHOLE_CPUS.into(),
+    });
+    let one_node = backends.iter().filter_map(|backend| {
+        let reason = backend.description.get("memory_interleaving_refused")?.as_str()?;
+        let text = format!(
+            "the system refused to interleave memory over NUMA nodes ({reason}), so CPU times depend on the \
+                            node that holds the operands"
+        );
+        let next =
+            "allow set_mempolicy (docker: --cap-add SYS_NICE), or use the CPUs of one node, then run again";
+        Some(RunWarning { text, next: next.into() })
+    });
+    let removed: Vec<String> = variables.filter(|name| variables::changes_arithmetic(name)).collect();
+    let without = (!removed.is_empty()).then(|| RunWarning {
+        text: format!(
+            "the workers ran without {}, which would change the arithmetic of libraries",
+            removed.join(", ")
+        ),
+        next: "name variants with other arithmetic, such as cublas-tf32 or cublas-emulated, with --variants"
+            .into(),
+    });
+    distorted.chain(paused).chain(one_node).chain(without).collect()
+}
+
+/// Kernels of OpenBLAS for x86 CPUs without AVX2, by the names of its build. OpenBLAS takes them where it does not know the CPU.
+const OLD_KERNELS: &str = "Katmai Coppermine Northwood Prescott Banias Core2 Penryn Dunnington Nehalem Atom Athlon Opteron \
+                           Opteron_SSE3 Barcelona Bobcat Sandybridge Nano Unknown";
+
+/// Returns the warning about each OpenBLAS that does not use vector instructions as wide as the CPU's `vectors`, such as
+/// `avx512`.
+pub fn slow_kernels<'a>(findings: impl IntoIterator<Item = &'a Finding>, vectors: &str) -> Vec<RunWarning> {
+    let wanted = match vectors {
+        "avx512" => "SkylakeX",
+        "avx2+fma" => "Haswell",
+        _ => return vec![],
+    };
+    let mut warnings: Vec<RunWarning> = vec![];
+    for finding in findings.into_iter().filter(|finding| finding.name.starts_with("OpenBLAS")) {
+        let version = finding.version.as_deref().unwrap_or_default();
+        let Some(kernels) =
+            version.split([' ', ',']).find(|word| OLD_KERNELS.split(' ').any(|old| old == *word))
+        else {
+            continue;
+        };
+        let name = &finding.name;
+        let text = format!("{name} uses its kernels for {kernels} although the CPU has {vectors}");
+        let next = match version.contains("DYNAMIC_ARCH") {
+            true => format!("set OPENBLAS_CORETYPE={wanted}, or install a newer OpenBLAS"),
+            false => "install an OpenBLAS that is built for many CPUs (DYNAMIC_ARCH)".into(),
+        };
+        warnings.push(RunWarning { text, next });
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_cells_are_named_widest_first_and_only_with_a_budget() {
+        let wide: Vec<ImpreciseCell> = (1..=5)
+            .map(|k| ImpreciseCell { cell: format!("cell{k}"), width: 0.01 * f64::from(k), is_open: k == 1 })
+            .collect();
+        assert!(of_run(&wide, None, MachineState::default()).is_empty());
+        let found = of_run(
+            &wide,
+            Some([10.0, 10.5]),
+            MachineState { other_programs: Some(0.1), ..MachineState::default() },
+        );
+        let expected = "5 cells did not reach the requested precision: \
+                        cell5 ±5.0%, cell4 ±4.0%, cell3 ±3.0% and 2 more";
+        assert_eq!(found.iter().map(|w| w.text.as_str()).collect::<Vec<_>>(), [expected]);
+        assert!(found[0].next.contains("--budget"));
+        assert!(
+            of_run(&wide[1..], Some([10.0, 9.0]), MachineState::default())[0].next.contains("no longer help")
+        );
+        let late = of_run(&[], Some([10.0, 167.0]), MachineState::default());
+        assert!(late[0].text.contains("167 s, over its budget of 10 s"));
+    }
+
+    #[test]
+    fn conditions_that_distort_a_run_are_named_with_their_cause() {
+        let mut environment = Environment::default();
+        let backend = |description| BackendState { description, ..BackendState::default() };
+        let texts = |environment: &Environment, backends: &[BackendState], quota| -> Vec<String> {
+            let names = environment.variables.keys().cloned().chain(["HOME".into()]);
+            let found = of_environment(environment, names, backends, quota);
+            found.into_iter().map(|warning| format!("{}; {}", warning.text, warning.next)).collect()
+        };
+        environment.variables.insert("OMP_NUM_THREADS".into(), "2".into());
+        let quota = |paused| Some((0.5, QuotaPauses { periods: 112, paused }));
+        assert!(texts(&environment, &[backend(serde_json::json!({ "threads": 2 }))], quota(0)).is_empty());
+        environment.variables.insert("MKL_VERBOSE".into(), "1".into());
+        environment.variables.insert("NVIDIA_TF32_OVERRIDE".into(), "1".into());
+        let refused =
+            backend(serde_json::json!({ "memory_interleaving_refused": "Operation not permitted" }));
+        let found = texts(&environment, &[refused], quota(103));
+        assert!(found[0].contains("MKL_VERBOSE was set, which prints each call"), "{found:?}");
+        assert!(found[3].starts_with("the workers ran without NVIDIA_TF32_OVERRIDE, which"), "{found:?}");
+        assert!(
+            found[1].contains("quota of 0.5 CPUs in 103 of 112 periods; give the group whole CPUs"),
+            "{found:?}"
+        );
+        assert!(found[2].contains("interleave memory") && found[2].contains("SYS_NICE"), "{found:?}");
+    }
+
+    #[test]
+    fn an_openblas_with_kernels_of_an_older_cpu_gets_the_variable_that_helps() {
+        let warned = |name: &str, kernels: &str, vectors| {
+            let version = Some(format!("0.3.21 DYNAMIC_ARCH MAX_THREADS=64 {kernels} pthreads, 2 threads"));
+            slow_kernels(&[Finding { name: name.into(), version, ..Finding::default() }], vectors)
+        };
+        for kernels in ["Prescott", "Core2", "Nehalem", "Sandybridge"] {
+            for (vectors, wanted) in [("avx512", "SkylakeX"), ("avx2+fma", "Haswell")] {
+                let found = warned("OpenBLAS (numpy)", kernels, vectors);
+                assert!(
+                    found[0].text.starts_with(&format!("OpenBLAS (numpy) uses its kernels for {kernels}"))
+                );
+                assert!(found[0].next.contains(&format!("OPENBLAS_CORETYPE={wanted},")), "{}", found[0].next);
+            }
+            assert!(warned("OpenBLAS", kernels, "sse2").is_empty());
+        }
+        for kernels in ["Haswell", "Zen", "SkylakeX", "Cooperlake", "SapphireRapids"] {
+            assert!(warned("OpenBLAS", kernels, "avx512").is_empty(), "{kernels}");
+        }
+        assert!(warned("BLIS", "generic", "avx512").is_empty());
+    }
+
+    #[test]
+    fn a_busy_machine_and_unequal_cpus_get_warnings() {
+        let texts = |share, slowest_s| {
+            let thread_speeds = Some(ThreadSpeeds { fastest_s: 1.0, slowest_s });
+            let found = of_run(&[], None, MachineState { other_programs: Some(share), thread_speeds });
+            found.into_iter().map(|warning| warning.text).collect::<Vec<_>>()
+        };
+        assert!(texts(0.1, 1.25).is_empty());
+        assert!(texts(0.42, 1.0)[0].contains("used 42 % of the CPUs' time"));
+        assert!(texts(0.0, 1.62)[0].contains("one core took 1.6 times as long as another"));
+        assert_eq!(texts(0.9, 1.62).len(), 2);
+    }
+}

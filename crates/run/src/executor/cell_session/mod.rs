@@ -1,0 +1,361 @@
+//! Exchanges the messages about one cell with its worker: prepare, measure, verify, release.
+
+mod exchange;
+
+use std::time::{Duration, Instant};
+
+use gpubench_backend::WorkerId;
+use gpubench_backend::protocol::{Reply, Request};
+use gpubench_backend::verify::failed_altered;
+use gpubench_ops::{self as op, Decisive};
+use gpubench_report::Origin;
+use gpubench_report::error::Unavailable;
+use gpubench_report::measure::batch::Batch;
+use gpubench_report::measure::stopping::{self, Rule, Step};
+use gpubench_report::report::{Outcome, check_row};
+
+use super::cell_run::{CellRun, NO_SAMPLES};
+use super::earlier::Earlier;
+use super::inputs::InputFingerprints;
+use super::judge::AnswerJudge;
+use super::screening;
+use super::workers::states::add_libraries;
+use super::workers::{NO_ANSWER, SEE_DOCTOR, WorkerUnavailable, Workers};
+use crate::observe::Observer;
+
+/// The user has ended the run.
+#[derive(Debug, thiserror::Error)]
+#[error("the user has ended the run")]
+pub(crate) struct Interrupted;
+
+/// The reason that a session ends early.
+enum SessionEnd {
+    /// The row is complete, and the worker can go on.
+    Row,
+    /// The row is complete, and the worker must be replaced.
+    Replace,
+    /// The worker is lost for this reason. The row fails, unless no new worker can start.
+    Lost(String),
+    /// Memory is short while workers hold other jobs.
+    Crowded(Unavailable),
+    /// The user has ended the run.
+    Interrupted,
+}
+
+pub(crate) struct CellSession<'a> {
+    pub workers: Workers,
+    pub(crate) observer: &'a mut dyn Observer,
+    /// The fingerprints of operands so far.
+    pub inputs: InputFingerprints,
+    /// Judges the answers of external workers.
+    pub(crate) judge: AnswerJudge,
+    /// What an earlier start of the same run has left.
+    pub(crate) earlier: Option<&'a Earlier>,
+    /// The time limit of a cell, as the user set it.
+    pub limit: Duration,
+    /// Seconds of sampling so far, of all cells.
+    pub(crate) sampled_s: f64,
+}
+
+impl CellSession<'_> {
+    /// Prepares the cell unless a live worker holds its job. If memory is short, releases every job and tries again.
+    pub(crate) fn prepare(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), Interrupted> {
+        if cell_run.has_ended() || self.holds(cell_run) {
+            return Ok(());
+        }
+        let mut attempt = self.prepare_steps(cell_run);
+        if let Err(SessionEnd::Crowded(_)) = attempt {
+            // Workers share the memory of the host, so the jobs of every worker count.
+            let held = self.workers.held_jobs();
+            held.iter().try_for_each(|(worker, job)| self.release_job(worker, *job))?;
+            if !held.is_empty() {
+                attempt = self.prepare_steps(cell_run);
+            }
+        }
+        self.after(cell_run, attempt)
+    }
+
+    /// Samples a prepared cell in `round`, by `rule`.
+    pub(crate) fn sample(
+        &mut self,
+        cell_run: &mut CellRun<'_>,
+        rule: &Rule,
+        round: u32,
+    ) -> Result<(), Interrupted> {
+        if cell_run.has_ended() {
+            return Ok(());
+        }
+        let attempt =
+            self.sample_steps(cell_run, rule, round).and_then(|()| self.verify_steps(cell_run, false));
+        self.after(cell_run, attempt)
+    }
+
+    /// Takes a few samples of a prepared cell, for screening.
+    pub(crate) fn screen(&mut self, cell_run: &mut CellRun<'_>, is_warm: bool) -> Result<(), Interrupted> {
+        if cell_run.has_ended() {
+            return Ok(());
+        }
+        let attempt = self.screen_steps(cell_run, is_warm);
+        self.after(cell_run, attempt)
+    }
+
+    /// Has the worker check the timed answers, and that one more execution writes the whole answer again. A cell whose
+    /// worker was lost after its last round has been checked after that round.
+    pub(crate) fn verify(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), Interrupted> {
+        if cell_run.has_ended() || !cell_run.series.has_samples() || !self.holds(cell_run) {
+            return Ok(());
+        }
+        let attempt = self.verify_steps(cell_run, true);
+        self.after(cell_run, attempt)
+    }
+
+    /// Has the worker release the cell's job. A lost worker holds none.
+    pub(crate) fn release(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), Interrupted> {
+        match self.holds(cell_run) {
+            true => self.release_job(&cell_run.worker, cell_run.job()),
+            false => Ok(()),
+        }
+    }
+
+    fn release_job(&mut self, worker: &WorkerId, job: u64) -> Result<(), Interrupted> {
+        self.judge.rest();
+        self.workers.release(worker, job, self.limit).map_err(|_| Interrupted)
+    }
+
+    /// Returns whether a live worker holds the cell's job.
+    fn holds(&self, cell_run: &CellRun<'_>) -> bool {
+        self.workers.holds(&cell_run.worker, cell_run.job())
+    }
+
+    /// Completes the row of a cell whose session has ended, and replaces a lost worker.
+    fn after(
+        &mut self,
+        cell_run: &mut CellRun<'_>,
+        attempt: Result<(), SessionEnd>,
+    ) -> Result<(), Interrupted> {
+        match attempt {
+            Ok(()) => Ok(()),
+            // A failed cell no longer needs its memory.
+            Err(SessionEnd::Row) => self.release(cell_run),
+            Err(SessionEnd::Crowded(short)) => {
+                cell_run.skip(short);
+                self.release(cell_run)
+            }
+            Err(SessionEnd::Replace) => {
+                self.workers.discard(&cell_run.worker);
+                Ok(())
+            }
+            Err(SessionEnd::Lost(reason)) => {
+                self.workers.discard(&cell_run.worker);
+                match self.workers.ready(&cell_run.worker, self.observer) {
+                    Err(WorkerUnavailable::Interrupted) => return Err(Interrupted),
+                    Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {
+                        cell_run.lose(Outcome::Failed, reason, None);
+                    }
+                    // The new worker starts, so the cell itself caused the loss.
+                    Ok(_) => cell_run.fail(reason),
+                }
+                Ok(())
+            }
+            Err(SessionEnd::Interrupted) => {
+                // The worker may be in the middle of a cell; do not wait for it.
+                self.workers.discard(&cell_run.worker);
+                Err(Interrupted)
+            }
+        }
+    }
+
+    fn prepare_steps(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), SessionEnd> {
+        cell_run.is_preparing = true;
+        let case = &cell_run.planned.cell.case;
+        if let Some(reason) = op::find(&case.op).and_then(|op| op.nothing_to_compute(case)) {
+            cell_run.skip(Unavailable::new(reason, "choose a larger size or density"));
+            return Err(SessionEnd::Row);
+        }
+        self.await_worker(cell_run)?;
+        if !self.is_external(cell_run) {
+            self.judge.rest();
+        }
+        // The worker may time choices of threads.
+        self.workers.give_turn(&cell_run.worker, self.observer).map_err(|_| SessionEnd::Interrupted)?;
+        let (cell, threads, picked) = (cell_run.asked(), cell_run.row.threads, cell_run.row.picked.clone());
+        let (job, answer) = (cell_run.job(), self.answer_file(cell_run)?);
+        let reply = self.exchange(cell_run, &Request::Prepare { job, cell, threads, picked, answer })?;
+        let Reply::Prepared { error, inputs, phases, picked, threads, libraries } = reply else {
+            return Err(ended(cell_run, reply));
+        };
+        cell_run.is_preparing = false;
+        let slot = self.workers.slot(&cell_run.worker);
+        slot.jobs.insert(job);
+        cell_run.series.timer_overhead = slot.report.timer_overhead.clone();
+        let same_libraries = self
+            .earlier
+            .map_or(Ok(()), |earlier| earlier.check_libraries(&cell_run.worker.backend, &libraries));
+        add_libraries(&mut slot.report, libraries);
+        // A cell prepared again after its worker was lost keeps the times of its first preparation.
+        (cell_run.row.error, cell_run.row.inputs) = (Some(error), Some(inputs.clone()));
+        cell_run.row.phases.get_or_insert(phases);
+        if let (Some(picked), None) = (&picked, &cell_run.planned.variant.origin) {
+            cell_run.row.origin = Some(Origin::of(&cell_run.row.backend, &cell_run.row.case.op, picked));
+        }
+        (cell_run.row.picked, cell_run.row.threads) = (picked, threads);
+        if !error.is_right() {
+            // Do not rely on the worker's verdict.
+            let reason = format!("the answer is wrong: {}", error.complaint());
+            return Err(closed(cell_run, Outcome::Incorrect, reason));
+        }
+        same_libraries.map_err(|reason| closed(cell_run, Outcome::Failed, reason.to_string()))?;
+        let checked = check_row(&cell_run.row).map_err(|problem| format!("{problem:#}"));
+        let agreed = checked.and_then(|()| self.inputs.agree(&cell_run.row, &inputs));
+        agreed.map_err(|reason| closed(cell_run, Outcome::Failed, reason))?;
+        // Other workers alter an operand themselves, before their first sample.
+        match self.judge.decisive(job).filter(|_| self.is_external(cell_run)) {
+            Some(decisive) => self.check_altered(cell_run, decisive),
+            None => Ok(()),
+        }
+    }
+
+    fn sample_steps(
+        &mut self,
+        cell_run: &mut CellRun<'_>,
+        rule: &Rule,
+        round: u32,
+    ) -> Result<(), SessionEnd> {
+        self.workers.give_turn(&cell_run.worker, self.observer).map_err(|_| SessionEnd::Interrupted)?;
+        let shortest_s = cell_run.series.seconds().into_iter().min_by(f64::total_cmp);
+        let mut warm_up = Some(cell_run.planned.sampling.warm_up(round, shortest_s));
+        loop {
+            let in_round = cell_run.series.samples_in(round);
+            let series = &cell_run.series;
+            let count = match stopping::next(rule, &series.seconds(), in_round, series.spent_s, round) {
+                Step::Take(count) => count,
+                Step::EndRound => return Ok(()),
+                Step::Stop(reason) => {
+                    cell_run.series.stopped = Some(reason);
+                    return Ok(());
+                }
+            };
+            let max_s = (rule.hard_time_s - series.spent_s).max(0.0);
+            let batch = Batch { warm_up: warm_up.take(), samples: count, max_s };
+            self.measure(cell_run, batch, round)?;
+        }
+    }
+
+    fn screen_steps(&mut self, cell_run: &mut CellRun<'_>, is_warm: bool) -> Result<(), SessionEnd> {
+        self.workers.give_turn(&cell_run.worker, self.observer).map_err(|_| SessionEnd::Interrupted)?;
+        let first_s = cell_run.row.phases.as_ref().map_or(0.0, |phases| phases.first_s);
+        let max_s = cell_run.planned.rule().hard_time_s;
+        self.measure(cell_run, screening::batch(first_s, is_warm, max_s), 0)
+    }
+
+    /// Has the worker take a batch of samples.
+    fn measure(&mut self, cell_run: &mut CellRun<'_>, batch: Batch, round: u32) -> Result<(), SessionEnd> {
+        match self.exchange(cell_run, &Request::Measure { job: cell_run.job(), batch })? {
+            Reply::Measured { clock, mut result } if !result.samples.is_empty() => {
+                let unaltered = result.unaltered.take();
+                cell_run.row.unaltered = cell_run.row.unaltered.take().or(unaltered);
+                self.sampled_s += result.spent_s;
+                cell_run.series.add(clock, result, round);
+                Ok(())
+            }
+            Reply::Measured { .. } => Err(closed(cell_run, Outcome::Failed, NO_SAMPLES.into())),
+            other => Err(ended(cell_run, other)),
+        }
+    }
+
+    /// Has the worker compare the timed answer with the judged one; with `execute`, also the answer of one more execution.
+    fn verify_steps(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Result<(), SessionEnd> {
+        // An external worker gives one answer at a time.
+        if execute && self.is_external(cell_run) && cell_run.series.has_unchecked() {
+            self.check_answer(cell_run, false)?;
+        }
+        self.check_answer(cell_run, execute)?;
+        cell_run.series.passed_check();
+        Ok(())
+    }
+
+    /// Has an answer of a prepared cell checked: the last one, or with `execute` one more.
+    fn check_answer(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Result<(), SessionEnd> {
+        match self.verify_reply(cell_run, execute, None)? {
+            Reply::Verified => Ok(()),
+            other => Err(ended(cell_run, other)),
+        }
+    }
+
+    fn verify_reply(
+        &mut self,
+        cell_run: &mut CellRun<'_>,
+        execute: bool,
+        alter: Option<Decisive>,
+    ) -> Result<Reply, SessionEnd> {
+        let start = Instant::now();
+        let (job, answer) = (cell_run.job(), self.answer_file(cell_run)?);
+        let reply = self.exchange(cell_run, &Request::Verify { job, execute, alter, answer })?;
+        if let Some(phases) = &mut cell_run.row.phases {
+            phases.verify_s += start.elapsed().as_secs_f64();
+        }
+        Ok(reply)
+    }
+
+    /// Has an answer for an altered operand checked. A call that fails on it, and not on the operands that are timed, costs the
+    /// cell nothing.
+    fn check_altered(&mut self, cell_run: &mut CellRun<'_>, decisive: Decisive) -> Result<(), SessionEnd> {
+        match self.verify_reply(cell_run, false, Some(decisive))? {
+            Reply::Verified => Ok(()),
+            Reply::Failed { reason, device_lost: false } => {
+                cell_run.row.unaltered = Some(failed_altered(&reason));
+                Ok(())
+            }
+            other => Err(ended(cell_run, other)),
+        }
+    }
+
+    fn await_worker(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), SessionEnd> {
+        match self.workers.ready(&cell_run.worker, self.observer) {
+            Ok(_) => Ok(()),
+            Err(WorkerUnavailable::Interrupted) => Err(SessionEnd::Interrupted),
+            Err(WorkerUnavailable::Missing(missing)) => {
+                cell_run.skip(missing);
+                Err(SessionEnd::Row)
+            }
+            Err(WorkerUnavailable::Broken(reason)) => {
+                cell_run.lose(Outcome::Failed, reason, Some(SEE_DOCTOR.into()));
+                Err(SessionEnd::Row)
+            }
+        }
+    }
+}
+
+fn closed(cell_run: &mut CellRun<'_>, outcome: Outcome, reason: String) -> SessionEnd {
+    cell_run.close(outcome, reason, None);
+    SessionEnd::Row
+}
+
+/// Completes the row from a reply other than the expected one.
+fn ended(cell_run: &mut CellRun<'_>, reply: Reply) -> SessionEnd {
+    match reply {
+        Reply::Skipped { reason, fix, crowded: true } => SessionEnd::Crowded(Unavailable { reason, fix }),
+        Reply::Incorrect { error, inputs, phases, reason } => {
+            (cell_run.row.error, cell_run.row.inputs) = (Some(error), Some(inputs));
+            cell_run.row.phases = Some(phases);
+            closed(cell_run, Outcome::Incorrect, reason)
+        }
+        Reply::Refuted { reason, error } => {
+            cell_run.row.error = error.or(cell_run.row.error);
+            closed(cell_run, Outcome::Incorrect, reason)
+        }
+        Reply::Skipped { reason, fix, crowded: false } => {
+            cell_run.skip(Unavailable { reason, fix });
+            SessionEnd::Row
+        }
+        Reply::Failed { reason, device_lost: false } => {
+            cell_run.fail(reason);
+            SessionEnd::Row
+        }
+        Reply::Failed { reason, device_lost: true } => SessionEnd::Lost(reason),
+        _ => {
+            cell_run.fail(NO_ANSWER.into());
+            SessionEnd::Replace
+        }
+    }
+}

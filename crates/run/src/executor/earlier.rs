@@ -1,0 +1,342 @@
+//! The rows that an earlier start of the same run has left, which a resumed run keeps.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
+
+use anyhow::{Result, bail, ensure};
+use gpubench_backend::Peaks;
+use gpubench_report::Finding;
+use gpubench_report::case::Cell;
+use gpubench_report::report::{BackendState, Environment, Host, Outcome, Report, Row, file, variables};
+use gpubench_text::count::counted;
+
+use super::{journal, peaks};
+
+/// Facts of a backend's description that a resumed run must not change.
+const FACTS: [&str; 4] = ["name", "driver_version", "versions", "script"];
+
+/// What an earlier start of a run left in its folder.
+#[derive(Clone, Debug)]
+pub struct Earlier {
+    /// The environment of that start.
+    pub environment: Environment,
+    /// All its rows. Those that are not finished are measured again, and replaced only then.
+    rows: HashMap<String, Row>,
+    /// True if the user accepts rows of another machine or program in one report.
+    pub accepts_changes: bool,
+    /// Problem with a file that was not needed, in one line.
+    pub ignored: Option<String>,
+}
+
+impl Earlier {
+    /// Reads the journal and the report in `folder`. The report may be damaged where there is a journal, which has all rows.
+    ///
+    /// # Errors
+    /// There is neither, or one that is needed cannot be read.
+    pub fn load(folder: &Path) -> Result<Earlier> {
+        let saved = folder.join(file::FILE_NAME);
+        let saved = if saved.exists() { Some(file::load(&saved)) } else { None };
+        let contents = journal::read(folder)?;
+        let unreadable = contents.as_ref().map_or(0, |contents| contents.unreadable);
+        let journal = contents.map(|contents| contents.report);
+        let mut ignored = (unreadable > 0).then(|| {
+            let path = folder.join(journal::FILE_NAME);
+            format!(
+                "{}: {}, whose cells are measured again",
+                path.display(),
+                counted(unreadable, "unreadable line")
+            )
+        });
+        let saved = match saved {
+            Some(Err(error)) if journal.is_some() => {
+                ignored = Some(format!("{error:#}; the rows are those of {}", journal::FILE_NAME));
+                None
+            }
+            saved => saved.transpose()?,
+        };
+        let Report { environment, rows, .. } = match (journal, saved) {
+            (Some(journal), Some(saved)) if saved.environment.started == journal.environment.started => {
+                joined(journal, saved.rows)
+            }
+            // A report of another start is older: its journal was removed when it was saved.
+            (Some(journal), _) => journal,
+            (None, Some(saved)) => saved,
+            (None, None) => bail!(
+                "{} has neither a {} nor a {}: name the folder of an earlier run",
+                folder.display(),
+                file::FILE_NAME,
+                journal::FILE_NAME
+            ),
+        };
+        let rows = rows.into_iter().map(|row| (journal::key(&row.cell()), row)).collect();
+        Ok(Earlier { environment, rows, accepts_changes: false, ignored })
+    }
+
+    /// Drops the rows that `stays` refuses.
+    pub fn retain(&mut self, stays: impl Fn(&Row) -> bool) {
+        self.rows.retain(|_, row| stays(row));
+    }
+
+    /// Returns the row of a cell, finished or not.
+    pub fn row(&self, cell: &Cell) -> Option<&Row> {
+        self.rows.get(&journal::key(cell))
+    }
+
+    /// Returns the row of a cell that need not be measured again.
+    pub fn finished(&self, cell: &Cell) -> Option<&Row> {
+        self.row(cell).filter(|row| is_finished(row))
+    }
+
+    /// Checks that the earlier start was on this machine and with this program.
+    ///
+    /// # Errors
+    /// It was not, and the user does not accept that.
+    pub(crate) fn check_host(&self, now: &Environment) -> Result<()> {
+        let of = |environment: &Environment| {
+            let Host { name, cpu, threads, os, memory_bytes, .. } = &environment.host;
+            let or_unknown = |fact: &Option<String>| fact.clone().unwrap_or_else(|| "unknown".into());
+            let revision = environment.gpubench_revision.as_deref().unwrap_or("unknown revision");
+            [
+                ("CPU", cpu.clone()),
+                ("number of CPUs", threads.to_string()),
+                ("operating system", os.clone()),
+                ("host name", name.clone()),
+                // The kernel's share differs a little from start to start.
+                ("memory", format!("{:.0} GiB", *memory_bytes as f64 / f64::from(1 << 30))),
+                ("gpubench", format!("{} ({revision})", environment.gpubench_version)),
+                ("build profile of gpubench", or_unknown(&environment.build_profile)),
+                ("hash of gpubench's program file", or_unknown(&environment.program_hash)),
+            ]
+        };
+        for ((what, before), (_, now)) in of(&self.environment).into_iter().zip(of(now)) {
+            self.check(what, &before, &now)?;
+        }
+        // Earlier versions did not record it.
+        if let (Some(before), Some(now)) = (&self.environment.host.cpu_identity, &now.host.cpu_identity) {
+            self.check("CPU generation", before, now)?;
+        }
+        let names: BTreeSet<&String> =
+            self.environment.variables.keys().chain(now.variables.keys()).collect();
+        let is_known = |name: &&&String| variables::is_recorded_by(self.environment.variables_rule, name);
+        for name in names.iter().filter(is_known) {
+            let of = |environment: &Environment| {
+                let value = environment.variables.get(*name).map(|value| variables::bounded(value));
+                value.map_or("not set".to_owned(), |value| format!("'{value}'"))
+            };
+            self.check(&format!("environment variable {name}"), &of(&self.environment), &of(now))?;
+        }
+        Ok(())
+    }
+
+    /// Checks that the backends have the device, driver and libraries that they had.
+    ///
+    /// # Errors
+    /// They do not, and the user does not accept that.
+    pub(crate) fn check_backends(&self, now: &[BackendState]) -> Result<()> {
+        for now in now.iter().filter(|state| state.available) {
+            let Some(before) = self.environment.backend(&now.name).filter(|state| state.available) else {
+                continue;
+            };
+            for (fact, was, is) in changed(before, now) {
+                self.check(&format!("{fact} of {}", now.name), &was, &is)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the peaks with which rows of this backend were compared, so that their shares stay. `None` if there are
+    /// no such rows, if the backend has changed, or if a part of the measurement failed.
+    pub(crate) fn peaks(&self, now: &BackendState) -> Option<Peaks> {
+        let before = self.environment.backend(&now.name)?;
+        let is_whole = !self.environment.warnings.iter().any(peaks::is_of_peaks);
+        let has_rows = self.rows.values().any(|row| row.backend == now.name && is_finished(row));
+        // Another script makes no other device.
+        let is_same = changed(before, now).all(|(fact, ..)| fact == "script");
+        before.peaks.clone().filter(|_| is_whole && has_rows && is_same)
+    }
+
+    /// Checks that libraries which a backend has loaded have the versions that they had.
+    ///
+    /// # Errors
+    /// They do not, and the user does not accept that.
+    pub(crate) fn check_libraries(&self, backend: &str, now: &[Finding]) -> Result<()> {
+        let before = self.environment.backend(backend).map_or(&[][..], |state| &state.libraries);
+        for now in now {
+            let same_name = before.iter().find(|library| library.name == now.name);
+            let was = same_name.and_then(Finding::version_without_threads);
+            if let (Some(was), Some(is)) = (was, now.version_without_threads()) {
+                self.check(&format!("version of {}", now.name), was, is)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, what: &str, before: &str, now: &str) -> Result<()> {
+        ensure!(
+            before == now || self.accepts_changes,
+            "--resume: the {what} was {before} and is {now} now: start a new run with --out, or accept both in one report with --force"
+        );
+        Ok(())
+    }
+}
+
+/// The facts that differ between two descriptions of a backend, with both values.
+fn changed(
+    before: &BackendState,
+    now: &BackendState,
+) -> impl Iterator<Item = (&'static str, String, String)> {
+    FACTS.into_iter().filter_map(move |fact| {
+        let [was, is] = [before, now].map(|state| state.description.get(fact).map(ToString::to_string));
+        was.zip(is).filter(|(was, is)| was != is).map(|(was, is)| (fact, was, is))
+    })
+}
+
+/// Joins the rows of the report to those of the journal, which are newer.
+fn joined(mut newer: Report, saved: Vec<Row>) -> Report {
+    let known: HashSet<String> = newer.rows.iter().map(|row| journal::key(&row.cell())).collect();
+    newer.rows.extend(saved.into_iter().filter(|row| !known.contains(&journal::key(&row.cell()))));
+    newer
+}
+
+/// Returns whether a row has all its samples or a verdict. Other skipped and failed cells may succeed now.
+fn is_finished(row: &Row) -> bool {
+    match row.outcome {
+        Outcome::Measured => !row.was_cut_short() && !row.has_ended_early(),
+        Outcome::Incorrect => true,
+        Outcome::Skipped => row.is_passed_over(),
+        Outcome::Failed => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_report::measure::stopping::Reason;
+    use gpubench_report::report::example;
+
+    fn earlier() -> Earlier {
+        let environment = example::full().environment;
+        Earlier { environment, rows: HashMap::new(), accepts_changes: false, ignored: None }
+    }
+
+    #[test]
+    fn finished_rows_are_kept_and_others_are_measured_again() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Earlier::load(folder.path()).unwrap_err().to_string().contains("neither"));
+        let row = |n| example::measured("fft", n, "cpu", "realfft", 1e-3);
+        let mut rows = [4, 8, 16, 32].map(row);
+        rows[1].execute.as_mut().unwrap().stopped = Some(Reason::EndedEarly);
+        (rows[2].outcome, rows[2].execute, rows[2].reason) =
+            (Outcome::Failed, None, Some("it crashed".into()));
+        file::save(&example::of(rows), &folder.path().join(file::FILE_NAME)).unwrap();
+        let found = Earlier::load(folder.path()).unwrap();
+        let is_finished = [4, 8, 16, 32].map(|n| found.finished(&row(n).cell()).is_some());
+        assert_eq!(is_finished, [true, false, false, true]);
+        assert_eq!(found.row(&row(8).cell()).unwrap().case.n, 8, "kept until it is measured again");
+    }
+
+    #[test]
+    fn a_damaged_report_next_to_a_journal_is_reported_and_not_needed() {
+        let folder = tempfile::tempdir().unwrap();
+        let report = folder.path().join(file::FILE_NAME);
+        std::fs::write(&report, "{\"rows\": [").unwrap();
+        assert!(Earlier::load(folder.path()).is_err());
+        let row = example::measured("fft", 4, "cpu", "realfft", 1e-3);
+        let lines = [
+            serde_json::to_string(&example::full().environment).unwrap(),
+            serde_json::to_string(&row).unwrap(),
+        ];
+        std::fs::write(folder.path().join(journal::FILE_NAME), lines.join("\n") + "\n").unwrap();
+        let found = Earlier::load(folder.path()).unwrap();
+        assert!(found.finished(&row.cell()).is_some());
+        assert!(found.ignored.unwrap().contains(file::FILE_NAME));
+    }
+
+    #[test]
+    fn another_machine_or_program_is_refused_unless_the_user_accepts_it() {
+        type Change = fn(&mut Environment);
+        let changes: [(&str, Change); 8] = [
+            ("another CPU", |e| e.host.cpu = "another CPU".into()),
+            ("number of CPUs", |e| e.host.threads += 1),
+            ("another system", |e| e.host.os = "another system".into()),
+            ("twin", |e| e.host.name = "twin".into()),
+            ("memory", |e| e.host.memory_bytes += 4 << 30),
+            ("99.0.0", |e| e.gpubench_version = "99.0.0".into()),
+            ("release and is debug now", |e| e.build_profile = Some("debug".into())),
+            ("unknown and is 0123 now", |e| e.program_hash = Some("0123".into())),
+        ];
+        for (expected, change) in changes {
+            let mut before = earlier();
+            let mut now = before.environment.clone();
+            assert!(before.check_host(&now).is_ok());
+            change(&mut now);
+            let refusal = before.check_host(&now).unwrap_err().to_string();
+            assert!(refusal.contains(expected) && refusal.contains("--force"), "{refusal}");
+            before.accepts_changes = true;
+            assert!(before.check_host(&now).is_ok());
+        }
+    }
+
+    #[test]
+    fn another_environment_variable_is_refused() {
+        let before = earlier();
+        let mut now = before.environment.clone();
+        now.variables.insert("OMP_NUM_THREADS".into(), "3".into());
+        let refusal = before.check_host(&now).unwrap_err().to_string();
+        assert!(refusal.contains("variable OMP_NUM_THREADS was not set and is '3' now"), "{refusal}");
+    }
+
+    #[test]
+    fn what_an_earlier_version_did_not_record_is_no_change() {
+        let mut before = earlier();
+        let mut now = before.environment.clone();
+        (before.environment.variables_rule, before.environment.host.cpu_identity) = (0, None);
+        now.variables_rule = variables::RULE;
+        now.variables.insert("MKL_VERBOSE".into(), "1".into());
+        let long = "x".repeat(5000);
+        before.environment.variables.insert("LD_LIBRARY_PATH".into(), long.clone());
+        now.variables.insert("LD_LIBRARY_PATH".into(), variables::bounded(&long));
+        assert!(before.check_host(&now).is_ok());
+        before.environment.variables_rule = variables::RULE;
+        assert!(before.check_host(&now).unwrap_err().to_string().contains("MKL_VERBOSE"));
+    }
+
+    #[test]
+    fn another_generation_of_a_cpu_of_that_name_is_refused() {
+        let before = earlier();
+        let mut now = before.environment.clone();
+        now.host.cpu_identity = Some("family 6, model 85, stepping 7".into());
+        let refusal = before.check_host(&now).unwrap_err().to_string();
+        assert!(refusal.contains("model 143") && refusal.contains("model 85"), "{refusal}");
+    }
+
+    #[test]
+    fn another_version_of_a_library_is_refused_and_another_library_is_not() {
+        let library = |name: &str, version: &str| Finding {
+            name: name.into(),
+            version: Some(version.into()),
+            ..Finding::default()
+        };
+        let mut before = earlier();
+        before.environment.backends[0].libraries = vec![library("OpenBLAS", "0.3.30, 2 threads")];
+        let check =
+            |before: &Earlier, now| before.check_libraries(&before.environment.backends[0].name, &[now]);
+        assert!(check(&before, library("OpenBLAS", "0.3.30, 1 thread")).is_ok());
+        assert!(check(&before, library("MKL", "2026.0")).is_ok());
+        let refusal = check(&before, library("OpenBLAS", "0.3.31, 2 threads")).unwrap_err().to_string();
+        assert!(refusal.contains("version of OpenBLAS was 0.3.30 and is 0.3.31 now"), "{refusal}");
+        before.accepts_changes = true;
+        assert!(check(&before, library("OpenBLAS", "0.3.31, 2 threads")).is_ok());
+    }
+
+    #[test]
+    fn another_device_is_refused_and_a_backend_that_was_missing_is_not() {
+        let before = earlier();
+        let mut now = before.environment.backends.clone();
+        assert!(before.check_backends(&now).is_ok());
+        now[1].description["name"] = "NVIDIA H100".into();
+        assert!(before.check_backends(&now).unwrap_err().to_string().contains("NVIDIA H100"));
+        now[1].available = false;
+        assert!(before.check_backends(&now).is_ok());
+    }
+}

@@ -1,0 +1,199 @@
+//! Keeps measured peaks on disk, one file per backend, state of the backend and host. Without the files, the next run
+//! measures again.
+
+use std::path::{Path, PathBuf};
+
+use gpubench_backend::Peaks;
+use gpubench_backend::host::processors;
+use gpubench_backend::host::user_cache;
+use gpubench_report::data::hash::fnv1a;
+use gpubench_report::report::{Environment, Host, file};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// Version of the measurement's method; kept peaks of another version are ignored.
+const METHOD: u32 = 6;
+
+/// Identifies kept peaks by everything they depend on.
+pub(crate) struct Key {
+    backend: String,
+    state: Value,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    /// Everything the peaks depend on; the file's name is only a hash of it.
+    state: Value,
+    peaks: Peaks,
+}
+
+impl Key {
+    /// Returns the key of `backend` in that state on the host of `environment`.
+    pub(crate) fn new(backend: &str, environment: &Environment, state: &Value) -> Key {
+        // The load changes between runs, so it is not part of the key.
+        let host = Host { load_average: None, ..environment.host.clone() };
+        let state = json!({
+            "method": METHOD,
+            "backend": state,
+            "build_profile": environment.build_profile,
+            "host": host,
+            "processors": processors::allowed(),
+            "variables": environment.variables,
+        });
+        Key { backend: backend.into(), state }
+    }
+
+    /// Returns the kept peaks from `folder`; `None` where there are none, or none that are plausible.
+    pub(crate) fn read(&self, folder: &Path) -> Option<Peaks> {
+        let bytes = user_cache::read(&self.path(folder))?;
+        let Kept { state, peaks } = serde_json::from_slice(&bytes).ok()?;
+        let dated = peaks.measured.parse::<jiff::Timestamp>().is_ok();
+        let intact = state == self.state && dated && peaks.has_rates_alone();
+        peaks.plausible().filter(|_| intact).map(|peaks| Peaks { cached: true, ..peaks })
+    }
+
+    /// Writes the peaks to `folder`. An error is ignored: the next run measures again.
+    pub(crate) fn write(&self, folder: &Path, peaks: &Peaks) {
+        let kept = Kept { state: self.state.clone(), peaks: peaks.clone() };
+        if let Ok(bytes) = file::to_json(&kept) {
+            let _ = user_cache::write(folder, &self.name(), &bytes);
+        }
+    }
+
+    fn path(&self, folder: &Path) -> PathBuf {
+        folder.join(self.name())
+    }
+
+    fn name(&self) -> String {
+        let text = self.state.to_string();
+        format!("{}-{:016x}{:016x}.json", self.backend, fnv1a(0, text.as_bytes()), fnv1a(1, text.as_bytes()))
+    }
+}
+
+/// Returns the peaks of `backend` on this host that were measured last, in whatever state the backend was; `None` where
+/// there are none. Good enough for an estimate, and found without the backend's worker.
+pub(crate) fn newest(folder: &Path, backend: &str) -> Option<Peaks> {
+    let host = gpubench_backend::host::environment::host();
+    let files = std::fs::read_dir(folder).ok()?.filter_map(Result::ok);
+    let is_of_backend = |name: &str| name.strip_prefix(backend).is_some_and(|rest| rest.starts_with('-'));
+    let files = files.filter(|file| file.file_name().to_str().is_some_and(is_of_backend));
+    let kept = files.filter_map(|file| serde_json::from_slice::<Kept>(&user_cache::read(&file.path())?).ok());
+    let of_host = kept.filter(|Kept { state, .. }| {
+        state["method"] == METHOD && state["host"]["name"] == host.name && state["host"]["cpu"] == host.cpu
+    });
+    let plausible = of_host.filter_map(|kept| kept.peaks.plausible());
+    let dated = plausible.filter_map(|peaks| Some((peaks.measured.parse::<jiff::Timestamp>().ok()?, peaks)));
+    dated.max_by_key(|(measured, _)| *measured).map(|(_, peaks)| peaks)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn environment() -> Environment {
+        let host = Host { cpu: "some CPU".into(), cpu_quota: Some(1.5), threads: 2, ..Host::default() };
+        Environment { host, build_profile: Some("release".into()), ..Environment::default() }
+    }
+
+    fn key() -> Key {
+        Key::new("cuda", &environment(), &json!({ "name": "some GPU", "power_limit_w": 700.0 }))
+    }
+
+    fn peaks() -> Peaks {
+        let measured = "2026-11-21T10:00:00Z".into();
+        Peaks { read: Some(4.1e12), copy: Some(1.0 / 3.0), measured, ..Peaks::default() }
+    }
+
+    #[test]
+    fn kept_peaks_are_read_and_marked_as_cached() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(key().read(folder.path()), None);
+        key().write(folder.path(), &peaks());
+        assert_eq!(key().read(folder.path()), Some(Peaks { cached: true, ..peaks() }));
+    }
+
+    #[test]
+    fn a_file_cut_short_or_with_an_impossible_rate_or_no_date_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        key().write(folder.path(), &peaks());
+        let path = key().path(folder.path());
+        let whole = std::fs::read(&path).unwrap();
+        for length in 0..whole.len() {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            assert_eq!(key().read(folder.path()), None, "{length} bytes");
+        }
+        // The rate of reading, 4.1e12, in another digit.
+        let changed = String::from_utf8(whole).unwrap().replace("41000", "42000");
+        std::fs::write(&path, changed).unwrap();
+        assert_eq!(key().read(folder.path()), None, "another rate");
+        for (rate, measured) in [(-1.0, "2026-11-21T10:00:00Z"), (0.0, "2026-11-21T10:00:00Z"), (1.0, "soon")]
+        {
+            let damaged = Peaks { copy: Some(rate), measured: measured.into(), ..peaks() };
+            key().write(folder.path(), &damaged);
+            assert_eq!(key().read(folder.path()), None, "{rate} {measured}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_state_under_the_same_name_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let other = Key::new("cuda", &environment(), &json!({ "name": "another GPU" }));
+        other.write(folder.path(), &peaks());
+        std::fs::rename(other.path(folder.path()), key().path(folder.path())).unwrap();
+        assert_eq!(key().read(folder.path()), None);
+    }
+
+    #[test]
+    fn the_newest_peaks_are_those_of_the_backend_on_this_host() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |host: Host, backend: &str, state: u32, measured: &str| {
+            let environment = Environment { host, ..environment() };
+            let peaks = Peaks { read: Some(f64::from(state)), measured: measured.into(), ..peaks() };
+            Key::new(backend, &environment, &json!(state)).write(folder.path(), &peaks);
+        };
+        let here = gpubench_backend::host::environment::host();
+        let elsewhere = Host { name: "elsewhere".into(), ..here.clone() };
+        let read = || newest(folder.path(), "cpu").and_then(|peaks| peaks.read);
+        write(elsewhere, "cpu", 1, "2026-11-25T10:00:00Z");
+        write(here.clone(), "cpux", 2, "2026-11-25T10:00:00Z");
+        assert_eq!(read(), None);
+        write(here.clone(), "cpu", 3, "2026-11-23T10:00:00Z");
+        write(here.clone(), "cpu", 4, "2026-11-24T10:00:00Z");
+        write(here, "cpu", 5, "soon");
+        assert_eq!(read(), Some(4.0));
+    }
+
+    #[test]
+    fn the_name_depends_on_the_host_and_backend_but_not_on_the_load() {
+        let name = |change: fn(&mut Environment)| {
+            let mut environment = environment();
+            change(&mut environment);
+            Key::new("cuda", &environment, &json!({ "name": "some GPU", "power_limit_w": 700.0 })).name()
+        };
+        assert_eq!(name(|e| e.host.load_average = Some(3.0)), key().name());
+        let changes: [fn(&mut Environment); 6] = [
+            |e| e.host.cpu = "another".into(),
+            |e| e.host.threads = 3,
+            |e| e.host.cpu_quota = None,
+            |e| e.host.memory_bytes = 1,
+            |e| drop(e.variables.insert("OMP_NUM_THREADS".into(), "1".into())),
+            |e| e.build_profile = Some("debug".into()),
+        ];
+        for (index, change) in changes.into_iter().enumerate() {
+            assert_ne!(name(change), key().name(), "{index}");
+        }
+        assert_ne!(Key::new("cuda", &environment(), &Value::Null).name(), key().name());
+        assert!(key().name().starts_with("cuda-"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_file_is_read_or_is_none(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(key().path(folder.path()), bytes).unwrap();
+            prop_assert_eq!(key().read(folder.path()), None);
+        }
+    }
+}

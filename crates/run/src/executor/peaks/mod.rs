@@ -1,0 +1,194 @@
+//! Gets the peaks of every backend before the first cell: from an earlier run, or by measuring them in its worker.
+//!
+//! A failure here costs only the peaks; the run goes on.
+
+mod kept;
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use gpubench_backend::WorkerId;
+use gpubench_backend::host::other_programs::OtherPrograms;
+use gpubench_backend::protocol::{Reply, Request};
+use gpubench_backend::{self as backend, Peaks};
+use gpubench_report::report::{RunWarning, now};
+
+use super::report_writer::ReportWriter;
+use super::workers::{NO_ANSWER, WorkerUnavailable, Workers, format_duration};
+use super::{RunSpec, advice};
+use crate::observe::Observer;
+use crate::worker::client::WaitError;
+use kept::Key;
+
+pub(crate) use kept::newest as newest_kept;
+
+/// Source of the backends' peaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PeakSource {
+    /// The run does not report peaks.
+    Unwanted,
+    /// The run measures them and does not keep them.
+    Measured,
+    /// This folder keeps them; the run measures what it lacks.
+    Kept(PathBuf),
+}
+
+/// Time limit for the peaks of one backend, even where a cell may take longer.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Begin of the warnings about peaks that could not be measured.
+const WARNING: &str = "the peaks of ";
+
+/// Returns whether a warning of a run says that peaks could not be measured.
+pub(crate) fn is_of_peaks(warning: &RunWarning) -> bool {
+    warning.text.starts_with(WARNING)
+}
+
+/// Records the peaks of every backend that could start, one after the other, while no worker is starting. Breaks if the
+/// user has ended the run.
+///
+/// Peaks measured while `others` used the CPUs are too low, and are not kept for later runs.
+///
+/// A worker that has measured peaks is replaced. It has loaded libraries and used memory, and cells must find the same
+/// state whether the peaks were kept or measured.
+pub(crate) fn gather(
+    run: &RunSpec,
+    workers: &mut Workers,
+    others: Option<&OtherPrograms>,
+    writer: &mut ReportWriter,
+    observer: &mut dyn Observer,
+) -> ControlFlow<()> {
+    if run.peaks == PeakSource::Unwanted {
+        return ControlFlow::Continue(());
+    }
+    // Peaks need all threads, so only the workers on all threads measure them.
+    // External workers run on hardware whose peaks the backends of gpubench measure.
+    let mut ready = vec![];
+    for id in workers.describing().into_iter().filter(|id| run.registry.find(&id.backend).is_some()) {
+        match workers.ready(&id, observer) {
+            Ok(_) => ready.push(id),
+            Err(WorkerUnavailable::Interrupted) => return ControlFlow::Break(()),
+            // Its cells will report the reason.
+            Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {}
+        }
+    }
+    let states = workers.states();
+    for id in ready {
+        let state = states.iter().find(|state| state.name == id.backend);
+        if let Some(peaks) = run.earlier.as_ref().zip(state).and_then(|(earlier, now)| earlier.peaks(now)) {
+            workers.slot(&id).report.peaks = Some(peaks);
+            continue;
+        }
+        let key = workers.slot(&id).peaks_depend_on.as_ref();
+        let key = key.map(|state| Key::new(&id.backend, &writer.report.environment, state));
+        let cached = match &run.peaks {
+            PeakSource::Kept(folder) => key.as_ref().map(|key| (folder, key)),
+            PeakSource::Unwanted | PeakSource::Measured => None,
+        };
+        if let Some(kept) = cached.and_then(|(folder, key)| key.read(folder)) {
+            workers.slot(&id).report.peaks = Some(kept);
+            continue;
+        }
+        let device = device_text(&id.backend);
+        let once = if cached.is_some() { " (once per machine)" } else { "" };
+        observer.measuring(&format!("peak bandwidth and FLOP rate of {device}{once}"));
+        let (start, before_s) = (Instant::now(), workers.time_spent.total_s());
+        let measured = measure_all(run, &id.backend, workers, observer);
+        // The starts of workers and the waits meanwhile are counted already.
+        let counted_s = workers.time_spent.total_s() - before_s;
+        workers.time_spent.peaks_s += start.elapsed().as_secs_f64() - counted_s;
+        let (measured, warnings) = measured?;
+        if let Some(peaks) = measured {
+            let is_whole = warnings.is_empty();
+            let others = || others.and_then(|others| others.share(&workers.processes()));
+            let is_idle = || others().is_none_or(|share| share <= advice::BUSY);
+            // Other programs do not affect simulated rates.
+            let is_quiet = run.simulates(&id.backend) || is_idle();
+            if let Some((folder, key)) = cached.filter(|_| is_whole && is_quiet) {
+                key.write(folder, &peaks);
+            }
+            workers.slot(&id).report.peaks = Some(peaks);
+        }
+        writer.advise(warnings);
+    }
+    workers.start_absent();
+    ControlFlow::Continue(())
+}
+
+/// Names the device of a backend for the user.
+fn device_text(backend: &str) -> &str {
+    match backend {
+        "cpu" => "the CPU",
+        "cuda" => "the GPU",
+        other => other,
+    }
+}
+
+/// Measures peaks with one worker per vendor of libraries of the backend, and one without a library, one after the
+/// other. Returns the highest rates, and warnings about failures.
+fn measure_all(
+    run: &RunSpec,
+    backend: &str,
+    workers: &mut Workers,
+    observer: &mut dyn Observer,
+) -> ControlFlow<(), (Option<Peaks>, Vec<RunWarning>)> {
+    let (mut all, mut warnings) = (None::<Peaks>, vec![]);
+    let libraries = run.registry.find(backend).map(|found| backend::preferred_libraries(found, &run.options));
+    for library in std::iter::once(None).chain(libraries.unwrap_or_default().into_iter().map(Some)) {
+        let id = WorkerId { library, ..WorkerId::of_backend(backend) };
+        match measure(&id, run.cell_timeout, workers, observer)? {
+            Ok(peaks) => all = peaks.into_iter().chain(all).reduce(Peaks::highest),
+            Err(warning) => warnings.push(warning),
+        }
+    }
+    ControlFlow::Continue((all, warnings))
+}
+
+/// Measures peaks in that worker, which is then ended unless it loads no library and has no peaks. Breaks if the user has
+/// ended the run.
+fn measure(
+    id: &WorkerId,
+    cell_timeout: Duration,
+    workers: &mut Workers,
+    observer: &mut dyn Observer,
+) -> ControlFlow<(), Result<Option<Peaks>, RunWarning>> {
+    let stop = workers.stop();
+    let limit = cell_timeout.min(LONGEST);
+    let ready = workers.ready(id, observer).map(|_| ());
+    match ready.and_then(|()| workers.give_turn(id, observer)) {
+        Ok(()) => {}
+        Err(WorkerUnavailable::Interrupted) => return ControlFlow::Break(()),
+        // Its cells, if there are any, report the reason.
+        Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {
+            return ControlFlow::Continue(Ok(None));
+        }
+    }
+    let Ok(client) = workers.ready(id, observer) else { return ControlFlow::Break(()) };
+    client.send(&Request::Peaks);
+    let reply = client.wait(Instant::now() + limit, &|| stop.is_asked(), &mut |_| {});
+    match reply {
+        Ok(Reply::Peaks { peaks: None }) if id.library.is_none() => return ControlFlow::Continue(Ok(None)),
+        Ok(Reply::Peaks { .. } | Reply::Failed { device_lost: false, .. }) => workers.retire(id),
+        // The worker is lost or still measuring.
+        _ => workers.discard(id),
+    }
+    let (reason, next) = match reply {
+        Ok(Reply::Peaks { peaks }) => {
+            let measured = now().to_string();
+            let dated = peaks.map(|found| Peaks { measured, cached: false, ..found });
+            return ControlFlow::Continue(Ok(dated.and_then(Peaks::plausible)));
+        }
+        Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => (reason, "run again"),
+        Ok(_) => (NO_ANSWER.into(), "run again"),
+        Err(WaitError::Interrupted) => return ControlFlow::Break(()),
+        Err(WaitError::TimedOut) => {
+            let next = if limit < LONGEST { "raise --cell-timeout" } else { "run on an idle machine" };
+            (format!("measuring them took more than {}", format_duration(limit)), next)
+        }
+    };
+    ControlFlow::Continue(Err(RunWarning {
+        text: format!("{WARNING}{id} could not be measured: {reason}"),
+        next: format!("{next}, or skip the peaks with --no-peaks"),
+    }))
+}

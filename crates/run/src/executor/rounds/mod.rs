@@ -1,0 +1,301 @@
+//! Runs one block after another: prepares and checks each cell in its first turn, samples all cells in rounds, and spends
+//! the rest of the budget on the cells with the widest intervals.
+
+mod screen;
+
+use std::time::Instant;
+
+use gpubench_answer::peak_share;
+use gpubench_backend::host::{environment, memory};
+use gpubench_report::measure::stopping::{Reason, Rule};
+use gpubench_report::report::{Outcome, Report, Row, variables};
+
+use super::budget;
+use super::cell_run::CellRun;
+use super::cell_session::{CellSession, Interrupted};
+use super::inputs::InputFingerprints;
+use super::judge::AnswerJudge;
+use super::report_writer::ReportWriter;
+use super::screening::Copies;
+use super::workers::Workers;
+use super::{PlannedCell, RunSpec, advice, block, order};
+use crate::observe::Observer;
+
+pub(crate) struct Rounds<'a> {
+    run: &'a RunSpec,
+    start: Instant,
+    session: CellSession<'a>,
+    writer: ReportWriter,
+    budget_s: Option<f64>,
+    /// True if times are simulated; the budget then counts simulated seconds.
+    simulated: bool,
+    /// Number of cells whose block has not run yet.
+    left: usize,
+    wide: Vec<advice::ImpreciseCell>,
+    copies: Copies,
+}
+
+impl<'a> Rounds<'a> {
+    pub(crate) fn new(
+        run: &'a RunSpec,
+        observer: &'a mut dyn Observer,
+        start: Instant,
+        workers: Workers,
+        writer: ReportWriter,
+    ) -> Self {
+        Rounds {
+            run,
+            start,
+            session: CellSession {
+                workers,
+                observer,
+                inputs: InputFingerprints::default(),
+                judge: AnswerJudge::default(),
+                earlier: run.earlier.as_ref(),
+                limit: run.cell_timeout,
+                sampled_s: 0.0,
+            },
+            writer,
+            budget_s: run.budget_s.map(|all_s| budget::of_plan(all_s, run.refine)),
+            simulated: run.is_simulated(),
+            left: run.cells.len(),
+            wide: vec![],
+            copies: Copies::resumed(&run.cells, run.earlier.as_ref()),
+        }
+    }
+
+    /// Runs cells that follow each other in the plan, block by block; `first` is the position of the first one. Returns
+    /// whether the user ended the run meanwhile.
+    pub(crate) fn run(&mut self, cells: &[PlannedCell], first: usize) -> bool {
+        let mut blocks = block::blocks(cells, memory::free_host_bytes()).into_iter();
+        blocks.any(|block| {
+            let cells = cells[block.clone()].iter().zip(first + block.start..);
+            let mut cell_runs: Vec<CellRun<'_>> =
+                cells.map(|(planned, position)| self.cell_run(planned, position)).collect();
+            cell_runs.iter().for_each(|cell_run| self.record(cell_run));
+            if let Err(Interrupted) = self.steps(&mut cell_runs) {
+                cell_runs.iter().for_each(|cell_run| self.record(cell_run));
+                return true;
+            }
+            self.left -= cell_runs.len();
+            self.wide.extend(cell_runs.iter().filter_map(advice::ImpreciseCell::of));
+            false
+        })
+    }
+
+    /// Returns the run of a cell, which has ended if an earlier start of the run has finished it.
+    fn cell_run<'c>(&self, planned: &'c PlannedCell, position: usize) -> CellRun<'c> {
+        let earlier = self.run.earlier.as_ref();
+        let mut cell_run = match earlier.and_then(|earlier| earlier.finished(&planned.cell)) {
+            Some(row) => CellRun::resumed(position, planned, row.clone()),
+            None => CellRun::new(position, planned, self.run.cell_timeout),
+        };
+        cell_run.row.added_by_refinement = position >= self.run.cells.len();
+        // Other programs and a quota do not affect simulated times.
+        if !self.simulated {
+            cell_run.series.other_programs = self.writer.report.environment.other_programs;
+            cell_run.series.quota = self.writer.quota.clone();
+        }
+        cell_run
+    }
+
+    pub(crate) fn report(&self) -> &Report {
+        &self.writer.report
+    }
+
+    /// Prepares for `added` more cells, `total` in all, which may spend one of `passes` equal parts of the rest of the
+    /// budget.
+    pub(crate) fn extend(&mut self, added: usize, total: usize, passes: usize) {
+        *self.writer.report.environment.planned_rows.get_or_insert(0) += added as u64;
+        (self.left, self.budget_s) = (passes * added, self.run.budget_s);
+        self.session.observer.cells_added(total);
+    }
+
+    /// Returns the seconds that the cell of this row took, by the budget's clock.
+    pub(crate) fn cost_s(&self, row: &Row) -> f64 {
+        let sampled_s = row.execute.as_ref().map_or(0.0, |execute| execute.spent_s);
+        let around = row.phases.as_ref().filter(|_| !self.simulated);
+        sampled_s + around.map_or(0.0, |p| p.inputs_s + p.prepare_s + p.first_s + p.download_s + p.check_s)
+    }
+
+    /// Ends the workers and saves the report for the last time. Returns it, and the error if it could not be saved.
+    pub(crate) fn finish(mut self) -> (Report, Option<anyhow::Error>) {
+        self.session.observer.run_finished();
+        let took = self.spent_s();
+        let budget = self.run.budget_s.map(|asked| [asked, took]);
+        let time_spent = self.session.workers.time_spent;
+        let states = self.session.workers.end();
+        let thread_speeds = states.iter().find_map(|state| state.timer_overhead.as_ref()?.thread_speeds);
+        let machine = advice::MachineState {
+            other_programs: self.writer.report.environment.other_programs,
+            thread_speeds,
+        };
+        if !self.simulated {
+            let quota = self.writer.quota.as_ref().and_then(|watch| Some((watch.cpus, watch.pauses()?)));
+            let set = environment::set_variables().filter(|(_, value)| !variables::is_off(value));
+            let names = set.map(|(name, _)| name);
+            self.writer.advise(advice::of_environment(
+                &self.writer.report.environment,
+                names,
+                &states,
+                quota,
+            ));
+        }
+        self.writer.advise(advice::of_run(&self.wide, budget, machine));
+        for state in &states {
+            let vectors = state.description["simd"].as_str().unwrap_or_default();
+            self.writer.advise(advice::slow_kernels(&state.libraries, vectors));
+        }
+        self.writer.finish(states, time_spent)
+    }
+
+    /// Runs a block, unless the user ends the run.
+    fn steps(&mut self, cell_runs: &mut [CellRun<'_>]) -> Result<(), Interrupted> {
+        let begin_s = self.spent_s();
+        let end_s =
+            self.budget_s.map(|all_s| begin_s + budget::share(all_s, begin_s, cell_runs.len(), self.left));
+        let rounds = cell_runs.iter().map(|cell_run| cell_run.planned.sampling.rounds).max().unwrap_or(0);
+        let mut turns = cell_runs.len() * rounds as usize;
+        for round in 0..rounds {
+            for mut group in order::of_round(cell_runs, self.run.seed, round) {
+                if round == 0 {
+                    self.screen(&mut group)?;
+                }
+                for cell_run in group {
+                    self.check_ending()?;
+                    let left_s = end_s.map_or(f64::INFINITY, |end| (end - self.spent_s()).max(0.0));
+                    let cap_s = left_s / turns as f64 * f64::from(rounds);
+                    self.turn(cell_run, round, cap_s)?;
+                    turns -= 1;
+                }
+            }
+        }
+        if let Some(end_s) = end_s {
+            self.spend(cell_runs, rounds, end_s)?;
+        }
+        cell_runs.iter_mut().try_for_each(|cell_run| self.conclude(cell_run))
+    }
+
+    /// Runs one cell's turn in one round. The last turn ends the cell, unless a budget may give it more. If the user asks to
+    /// stop meanwhile, the cell's other rounds follow immediately.
+    fn turn(&mut self, cell_run: &mut CellRun<'_>, round: u32, cap_s: f64) -> Result<(), Interrupted> {
+        let rounds = cell_run.planned.sampling.rounds;
+        if cell_run.has_ended() || cell_run.series.stopped.is_some() || round >= rounds {
+            return Ok(());
+        }
+        self.session.observer.cell_started(&cell_run.planned.cell, Some(round));
+        let rule = budget::base(cell_run.planned.rule(), cap_s);
+        self.sample(cell_run, &rule, round)?;
+        for later in round + 1..rounds {
+            if self.is_ending() && cell_run.series.stopped.is_none() {
+                self.sample(cell_run, &rule, later)?;
+            }
+        }
+        let stopped = cell_run.series.stopped;
+        let goes_on = stopped.is_none() || (self.budget_s.is_some() && stopped.is_some_and(Reason::is_open));
+        if cell_run.has_ended() {
+            self.finished(cell_run);
+        } else if goes_on && !self.is_ending() {
+            self.save_samples(cell_run);
+        } else {
+            self.conclude(cell_run)?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether the user has asked to stop, so that no other cell gets a turn.
+    fn is_ending(&self) -> bool {
+        self.session.workers.stop().is_asked()
+    }
+
+    fn check_ending(&self) -> Result<(), Interrupted> {
+        if self.is_ending() { Err(Interrupted) } else { Ok(()) }
+    }
+
+    /// Gives extra rounds to the cells with the widest intervals until `end_s`.
+    fn spend(&mut self, cell_runs: &mut [CellRun<'_>], rounds: u32, end_s: f64) -> Result<(), Interrupted> {
+        for round in rounds.. {
+            if self.spent_s() >= end_s {
+                break;
+            }
+            self.check_ending()?;
+            let Some(cell_run) = budget::widest(cell_runs) else { break };
+            self.session.observer.cell_started(&cell_run.planned.cell, Some(round));
+            let rule = budget::extra(cell_run.planned, cell_run.series.spent_s);
+            cell_run.series.stopped = None;
+            self.sample(cell_run, &rule, round)?;
+            match cell_run.has_ended() {
+                true => self.finished(cell_run),
+                false => self.save_samples(cell_run),
+            }
+        }
+        Ok(())
+    }
+
+    /// Samples a cell, and prepares it first if its worker was lost or released it.
+    fn sample(&mut self, cell_run: &mut CellRun<'_>, rule: &Rule, round: u32) -> Result<(), Interrupted> {
+        self.session.prepare(cell_run)?;
+        self.session.sample(cell_run, rule, round)
+    }
+
+    fn conclude(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), Interrupted> {
+        if cell_run.has_ended() {
+            return Ok(());
+        }
+        self.session.verify(cell_run)?;
+        self.session.release(cell_run)?;
+        cell_run.conclude();
+        self.refuse_impossible(cell_run);
+        self.finished(cell_run);
+        Ok(())
+    }
+
+    /// Marks a cell as incorrect if it is faster than the machine's peaks allow.
+    fn refuse_impossible(&self, cell_run: &mut CellRun<'_>) {
+        let peaks = self.session.workers.peaks(&cell_run.worker, cell_run.planned.variant.side);
+        if let Some(reason) = peaks.and_then(|peaks| peak_share::impossible(peaks, &cell_run.row)) {
+            cell_run.close(Outcome::Incorrect, reason, None);
+        }
+    }
+
+    /// Saves the row of a cell that has ended.
+    fn finished(&mut self, cell_run: &CellRun<'_>) {
+        let backends = self.session.workers.states();
+        let unsaved = self.writer.record_finished(cell_run.position, cell_run.row.clone(), backends);
+        report_unsaved(unsaved, self.session.observer);
+        self.save_soon();
+        self.session.observer.cell_finished(&cell_run.row);
+    }
+
+    /// Saves a cell's samples so far, so that a killed run loses no round.
+    fn save_samples(&mut self, cell_run: &CellRun<'_>) {
+        self.record(cell_run);
+        self.save_soon();
+    }
+
+    fn save_soon(&mut self) {
+        let unsaved = self.writer.save_soon(|| self.session.workers.states());
+        report_unsaved(unsaved, self.session.observer);
+    }
+
+    /// Records the row of a cell as it would be if the run ended now, if there is one.
+    fn record(&mut self, cell_run: &CellRun<'_>) {
+        if let Some(row) = cell_run.snapshot() {
+            self.writer.record(cell_run.position, row);
+        }
+    }
+
+    /// Returns the seconds the run has taken, by the budget's clock.
+    pub(crate) fn spent_s(&self) -> f64 {
+        match self.simulated {
+            true => self.session.sampled_s,
+            false => self.start.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+fn report_unsaved(error: Option<&anyhow::Error>, observer: &mut dyn Observer) {
+    if let Some(error) = error {
+        observer.not_saved(error);
+    }
+}

@@ -1,0 +1,348 @@
+//! Manages the workers of a run: starts them, gives them turns, replaces lost ones, gives up those that cannot start.
+
+mod slot;
+pub(crate) mod states;
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use gpubench_backend::WorkerId;
+use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
+use gpubench_backend::{Options, Peaks, Side};
+use gpubench_report::error::Unavailable;
+use gpubench_report::report::{BackendState, TimeSpent};
+
+use super::RunSpec;
+use super::interrupt::{Stop, Watch};
+use crate::observe::Observer;
+use crate::worker::Launcher;
+use crate::worker::client::{Client, WaitError};
+use slot::{Slot, WorkerState};
+pub(crate) use slot::{format_duration, start_limit};
+
+/// Advice for a worker that does not start.
+pub(crate) const SEE_DOCTOR: &str = "run `gpubench doctor` to see what is missing";
+
+/// Reason of a cell whose worker sent a reply of the wrong kind.
+pub(crate) const NO_ANSWER: &str = "the worker sent a reply that does not match the request";
+
+/// Time limit for a worker to free the memory that it does not need between its turns.
+const REST_LIMIT: Duration = Duration::from_secs(10);
+
+/// A backend required with `--require` cannot start, so the run does not begin.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the required backend {name} is unavailable: {reason}{}", fix.as_ref().map(|fix| format!(" ({fix})")).unwrap_or_default())]
+pub struct RequiredBackendMissing {
+    /// The backend.
+    pub name: String,
+    /// The reason that it cannot start.
+    pub reason: String,
+    /// The step that would fix it.
+    pub fix: Option<String>,
+}
+
+/// The reason that no worker is available.
+pub(crate) enum WorkerUnavailable {
+    /// Something the backend needs is missing: its cells are skipped.
+    Missing(Unavailable),
+    /// The worker crashes, hangs or fails at every start: its cells fail.
+    Broken(String),
+    /// The user has ended the run.
+    Interrupted,
+}
+
+pub(crate) struct Workers {
+    slots: Vec<Slot>,
+    /// The worker that had the last turn.
+    at_work: Option<WorkerId>,
+    launcher: Launcher,
+    options: Options,
+    start_limit: Duration,
+    stop: &'static Stop,
+    /// The seconds of the run so far, by what they were spent on.
+    pub(crate) time_spent: TimeSpent,
+}
+
+impl Workers {
+    /// Starts the workers that load no library, without waiting for them. Every backend of the plan and every required
+    /// one has such a worker on all threads, which describes it. Workers with a library start when their first cell is
+    /// prepared: one after the other, while nothing is timed.
+    pub(crate) fn start(run: &RunSpec, launcher: Launcher, stop: &'static Stop) -> Self {
+        let mut workers = Workers {
+            slots: vec![],
+            at_work: None,
+            launcher,
+            options: run.options.clone(),
+            start_limit: start_limit(run.cell_timeout),
+            stop,
+            time_spent: TimeSpent::default(),
+        };
+        for planned in &run.cells {
+            workers.slot(&WorkerId::of_backend(&planned.cell.backend)).is_planned = true;
+            workers.slot(&planned.worker()).is_planned = true;
+        }
+        for name in &run.require {
+            workers.slot(&WorkerId::of_backend(name)).is_planned = true;
+        }
+        workers.start_absent();
+        workers
+    }
+
+    /// Waits for the required backends; an error names the first that cannot start.
+    pub(crate) fn require(
+        &mut self,
+        names: &[String],
+        observer: &mut dyn Observer,
+    ) -> Result<ControlFlow<()>, RequiredBackendMissing> {
+        for name in names {
+            let Unavailable { reason, fix } = match self.ready(&WorkerId::of_backend(name), observer) {
+                Ok(_) => continue,
+                Err(WorkerUnavailable::Interrupted) => return Ok(ControlFlow::Break(())),
+                Err(WorkerUnavailable::Missing(missing)) => missing,
+                Err(WorkerUnavailable::Broken(reason)) => Unavailable::new(reason, SEE_DOCTOR),
+            };
+            return Err(RequiredBackendMissing { name: name.clone(), reason, fix });
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Returns that worker ready for a request. Starts it if necessary, and waits for its start up to the limit.
+    pub(crate) fn ready(
+        &mut self,
+        id: &WorkerId,
+        observer: &mut dyn Observer,
+    ) -> Result<&mut Client, WorkerUnavailable> {
+        let at = self.position(id);
+        let slot = &mut self.slots[at];
+        loop {
+            match &slot.state {
+                WorkerState::Ready(_) | WorkerState::Missing(_) | WorkerState::Broken(_) => break,
+                WorkerState::Absent => slot.launch(&self.launcher, &self.options),
+                WorkerState::Starting(_) => {
+                    slot.settle(self.start_limit, self.stop, &mut self.time_spent, observer)?;
+                }
+            }
+        }
+        match &mut slot.state {
+            WorkerState::Ready(client) => Ok(client),
+            WorkerState::Missing(missing) => Err(WorkerUnavailable::Missing(missing.clone())),
+            WorkerState::Broken(reason) => Err(WorkerUnavailable::Broken(reason.clone())),
+            WorkerState::Absent | WorkerState::Starting(_) => Err(WorkerUnavailable::Interrupted),
+        }
+    }
+
+    /// Gives that worker its turn. Afterwards no worker is starting and the previous one is stopped, so that
+    /// neither disturbs the timing: threads of BLAS and OpenMP libraries spin for up to 200 ms after their work.
+    pub(crate) fn give_turn(
+        &mut self,
+        id: &WorkerId,
+        observer: &mut dyn Observer,
+    ) -> Result<(), WorkerUnavailable> {
+        for slot in &mut self.slots {
+            if matches!(slot.state, WorkerState::Starting(_)) {
+                slot.settle(self.start_limit, self.stop, &mut self.time_spent, observer)?;
+            }
+        }
+        let Some(before) = self.at_work.replace(id.clone()).filter(|before| before != id) else {
+            return Ok(());
+        };
+        let start = Instant::now();
+        self.request(&before, &Request::Rest, REST_LIMIT)?;
+        if let Some(WorkerState::Ready(client)) = self.find_mut(&before).map(|slot| &mut slot.state) {
+            client.stop();
+        }
+        self.time_spent.idle_s += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Sends a worker a request whose reply has no content. A worker that does not reply within `limit` is lost.
+    pub(crate) fn request(
+        &mut self,
+        id: &WorkerId,
+        request: &Request,
+        limit: Duration,
+    ) -> Result<(), WorkerUnavailable> {
+        let stop = self.stop;
+        let Some(slot) = self.find_mut(id) else { return Ok(()) };
+        let WorkerState::Ready(client) = &mut slot.state else { return Ok(()) };
+        client.send(request);
+        match client.wait(Instant::now() + limit, &|| stop.is_urgent(), &mut |_| {}) {
+            Ok(_) => Ok(()),
+            Err(WaitError::Interrupted) => Err(WorkerUnavailable::Interrupted),
+            Err(WaitError::TimedOut | WaitError::Gone(_)) => {
+                slot.state = WorkerState::Absent;
+                Ok(())
+            }
+        }
+    }
+
+    /// Has a worker release a job.
+    pub(crate) fn release(
+        &mut self,
+        id: &WorkerId,
+        job: u64,
+        limit: Duration,
+    ) -> Result<(), WorkerUnavailable> {
+        self.slot(id).jobs.remove(&job);
+        self.request(id, &Request::Release { job }, limit)
+    }
+
+    /// Returns whether a live worker holds the job.
+    pub(crate) fn holds(&self, id: &WorkerId, job: u64) -> bool {
+        self.find(id).is_some_and(|slot| slot.is_ready() && slot.jobs.contains(&job))
+    }
+
+    /// Returns the jobs that live workers hold.
+    pub(crate) fn held_jobs(&self) -> Vec<(WorkerId, u64)> {
+        let live = self.slots.iter().filter(|slot| slot.is_ready());
+        live.flat_map(|slot| slot.jobs.iter().map(|job| (slot.id.clone(), *job))).collect()
+    }
+
+    fn find(&self, id: &WorkerId) -> Option<&Slot> {
+        self.slots.iter().find(|slot| slot.id == *id)
+    }
+
+    fn find_mut(&mut self, id: &WorkerId) -> Option<&mut Slot> {
+        self.slots.iter_mut().find(|slot| slot.id == *id)
+    }
+
+    /// Returns the worker's slot, and adds one if necessary.
+    pub(crate) fn slot(&mut self, id: &WorkerId) -> &mut Slot {
+        let at = self.position(id);
+        &mut self.slots[at]
+    }
+
+    fn position(&mut self, id: &WorkerId) -> usize {
+        self.slots.iter().position(|slot| slot.id == *id).unwrap_or_else(|| {
+            self.slots.push(Slot::new(id.clone()));
+            self.slots.len() - 1
+        })
+    }
+
+    /// Returns whether another program serves the backend, so that this process judges its answers.
+    pub(crate) fn is_external(&self, backend: &str) -> bool {
+        self.launcher.is_external(backend)
+    }
+
+    /// Returns the user's wish that the run ends.
+    pub(crate) fn stop(&self) -> &'static Stop {
+        self.stop
+    }
+
+    /// Drops a lost worker; its next cell starts a new one.
+    pub(crate) fn discard(&mut self, id: &WorkerId) {
+        self.slot(id).state = WorkerState::Absent;
+    }
+
+    /// Ends a worker cleanly and waits for its exit; its next cell starts a new one.
+    pub(crate) fn retire(&mut self, id: &WorkerId) {
+        if let WorkerState::Ready(client) = std::mem::replace(&mut self.slot(id).state, WorkerState::Absent) {
+            client.finish();
+        }
+    }
+
+    /// Starts each planned worker that loads no library and is not running, without waiting.
+    pub(crate) fn start_absent(&mut self) {
+        let planned = self.slots.iter_mut().filter(|slot| slot.is_planned && slot.id.library.is_none());
+        for slot in planned.filter(|slot| matches!(slot.state, WorkerState::Absent)) {
+            slot.launch(&self.launcher, &self.options);
+        }
+    }
+
+    /// Waits until every worker that is starting has started or failed. Breaks if the user has ended the run.
+    pub(crate) fn await_started(&mut self, observer: &mut dyn Observer) -> ControlFlow<()> {
+        for id in self.describing() {
+            if let Err(WorkerUnavailable::Interrupted) = self.ready(&id, observer) {
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Returns the worker of each backend that describes it.
+    pub(crate) fn describing(&self) -> Vec<WorkerId> {
+        let planned = self.slots.iter().filter(|slot| slot.is_planned);
+        let of_backend = |slot: &&Slot| slot.id == WorkerId::of_backend(&slot.id.backend);
+        planned.filter(of_backend).map(|slot| slot.id.clone()).collect()
+    }
+
+    /// Returns the numbers of the running workers' processes.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        let clients = self.slots.iter().filter_map(|slot| match &slot.state {
+            WorkerState::Ready(client) | WorkerState::Starting(client) => client.process(),
+            WorkerState::Absent | WorkerState::Missing(_) | WorkerState::Broken(_) => None,
+        });
+        clients.collect()
+    }
+
+    /// Returns the peaks of the hardware on which a worker's cells of that side run, on fewer threads or with another library
+    /// too. For an external worker these are the peaks of gpubench's own backend.
+    pub(crate) fn peaks(&self, id: &WorkerId, side: Side) -> Option<&Peaks> {
+        let backend = match (self.is_external(&id.backend), side) {
+            (false, _) => id.backend.as_str(),
+            (true, Side::Cpu) => "cpu",
+            (true, Side::Gpu) => "cuda",
+        };
+        self.slots
+            .iter()
+            .filter(|slot| slot.id.backend == backend)
+            .find_map(|slot| slot.report.peaks.as_ref())
+    }
+
+    pub(crate) fn states(&self) -> Vec<BackendState> {
+        let planned = self.slots.iter().filter(|slot| slot.is_planned);
+        states::merge(planned.map(|slot| (&slot.id, &slot.report)))
+    }
+
+    /// Ends every worker and returns the report's entries about backends.
+    pub(crate) fn end(self) -> Vec<BackendState> {
+        let states = self.states();
+        let mut clients = vec![];
+        for slot in self.slots {
+            // A worker that is not ready is busy or lost; dropping it kills it.
+            if let WorkerState::Ready(mut client) = slot.state {
+                client.send_exit();
+                clients.push(client);
+            }
+        }
+        clients.into_iter().for_each(Client::finish);
+        states
+    }
+}
+
+/// Counts the devices of `backend`: `device_count` of its description, or 1. Devices are numbered from 0. A short-lived worker
+/// counts them, since the parent process itself uses no device.
+///
+/// # Errors
+/// The backend cannot start, its worker fails or takes longer than any start may, or the user has asked to stop.
+pub fn device_count(
+    backend: &str,
+    launcher: &Launcher,
+    options: &Options,
+    watch: &Watch,
+) -> Result<u32, Unavailable> {
+    let broken = |reason: String| Unavailable::new(reason, SEE_DOCTOR);
+    let mut client = launcher
+        .start(&WorkerId::of_backend(backend))
+        .map_err(|error| broken(format!("the worker could not be started: {error}")))?;
+    // Without ops, the worker compiles nothing at its start.
+    let options = Options { device: 0, ops: vec![], sizes: [].into(), ..options.clone() };
+    client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
+    let limit = start_limit(Duration::ZERO);
+    let reply = client.wait(Instant::now() + limit, &|| watch.is_interrupted(), &mut |_| {});
+    let counted = match reply {
+        Ok(Reply::Ready { description, .. }) => {
+            let count = description.get("device_count").and_then(serde_json::Value::as_u64);
+            Ok(count.and_then(|count| u32::try_from(count).ok()).unwrap_or(1))
+        }
+        Ok(Reply::Unavailable { reason, fix }) => Err(Unavailable { reason, fix }),
+        Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => Err(broken(reason)),
+        Ok(_) => Err(broken("the worker sent an unexpected reply to hello".into())),
+        Err(WaitError::TimedOut) => {
+            Err(broken(format!("the worker did not reply within {}", format_duration(limit))))
+        }
+        Err(WaitError::Interrupted) => return Err(broken("it was interrupted".into())),
+    };
+    client.finish();
+    counted
+}

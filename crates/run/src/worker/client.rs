@@ -1,0 +1,315 @@
+//! Starts a worker, exchanges messages with it under deadlines, and reports how it ended.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, Once};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use gpubench_backend::host::threads;
+use gpubench_backend::protocol::{Reply, Request};
+use gpubench_backend::{Program, Registration, WorkerId};
+
+use super::leader::{Leader, end_of};
+use super::output::{TimedReply, is_final, keep_last_lines, send_replies, send_replies_of_python};
+use super::serve;
+
+/// Interval at which a wait checks whether the user ended the run.
+const POLL: Duration = Duration::from_millis(100);
+/// Delay of a check after which this process must have been stopped meanwhile, as Ctrl-Z or a debugger does.
+const LONG_DELAY: Duration = Duration::from_secs(1);
+/// Time limit for a worker's exit, after which it is killed.
+const EXIT_LIMIT: Duration = Duration::from_secs(3);
+/// Stack of a worker's thread: LAPACK libraries recurse with large frames and expect that of a main thread.
+const STACK_BYTES: usize = 64 << 20;
+
+/// Number of replies that may wait to be read before the reader waits too. Each may be large.
+const UNREAD_REPLIES: usize = 8;
+const THREAD_PREFIX: &str = "worker-";
+
+/// The reason that no reply came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WaitError {
+    /// The deadline has passed while the worker is still busy.
+    TimedOut,
+    /// The worker has ended or sent an invalid line; described in one line.
+    Gone(String),
+    /// The user ended the run.
+    Interrupted,
+}
+
+/// Place in which a worker runs.
+pub(super) enum WorkerPlace<'a> {
+    /// A process of its own.
+    Process(&'a Program),
+    /// A thread of this process, which a hang or crash there takes down too.
+    Thread(&'static Registration),
+}
+
+enum Link {
+    Process { leader: Leader, stderr: Option<JoinHandle<()>> },
+    Thread,
+}
+
+/// A running worker. Dropping it kills its process group.
+pub struct Client {
+    name: String,
+    link: Link,
+    /// Takes the lines that a thread writes to the worker, so that a worker which does not read cannot block this process.
+    /// `None` once its input is closed.
+    lines: Option<Sender<String>>,
+    replies: Receiver<TimedReply>,
+    last_lines: Arc<Mutex<VecDeque<String>>>,
+    /// True if it sent a reply that no request asked for, so that replies no longer belong to requests.
+    is_out_of_step: bool,
+    started: Instant,
+    replied: Instant,
+    /// Time for which this process was stopped during the last wait.
+    stopped_for: Duration,
+}
+
+impl Client {
+    /// Starts a worker in `place`. The caller sends `Hello` next.
+    ///
+    /// # Errors
+    /// The program, or a thread that reads from it or writes to it, cannot be started.
+    pub(super) fn start(id: &WorkerId, place: WorkerPlace<'_>) -> io::Result<Self> {
+        let (sender, replies) = sync_channel(UNREAD_REPLIES);
+        let last_lines = Arc::default();
+        let started = Instant::now();
+        let (link, lines) = match place {
+            WorkerPlace::Process(program) => start_process(program, sender, &last_lines)?,
+            WorkerPlace::Thread(registration) => (Link::Thread, start_thread(registration, sender)?),
+        };
+        Ok(Client {
+            name: id.to_string(),
+            link,
+            lines: Some(lines),
+            replies,
+            last_lines,
+            is_out_of_step: false,
+            started,
+            replied: started,
+            stopped_for: Duration::ZERO,
+        })
+    }
+
+    /// Returns the time of its start.
+    pub fn started(&self) -> Instant {
+        self.started
+    }
+
+    /// Returns the number of its process; `None` for a thread.
+    pub(crate) fn process(&self) -> Option<u32> {
+        match &self.link {
+            Link::Process { leader, .. } => Some(leader.id()),
+            Link::Thread => None,
+        }
+    }
+
+    /// Returns the arrival time of its last final reply, which may be long before the wait for it.
+    pub(crate) fn replied(&self) -> Instant {
+        self.replied
+    }
+
+    /// Sends a request. If the worker is gone, the wait for the reply reports it.
+    pub fn send(&mut self, request: &Request) {
+        if let Ok(line) = serde_json::to_string(request) {
+            self.send_line(&line);
+        }
+    }
+
+    /// Sends a line, which need not be a request.
+    pub(crate) fn send_line(&mut self, line: &str) {
+        if let Link::Process { leader, .. } = &mut self.link {
+            leader.go_on();
+        }
+        self.is_out_of_step |= self.replies.try_iter().any(|found| is_final(&found.received.reply));
+        if let Some(lines) = &self.lines {
+            // An error here means that the worker has closed its end: the wait reports how it ended.
+            let _ = lines.send(line.to_owned());
+        }
+    }
+
+    /// Stops its process until the next request, so that threads which spin after their work take no CPU time from another
+    /// worker. A thread of this process runs on.
+    pub(crate) fn stop(&mut self) {
+        if let Link::Process { leader, .. } = &mut self.link {
+            leader.stop();
+        }
+    }
+
+    /// Returns the time for which this process was stopped during the last wait. It does not count towards a limit.
+    pub(crate) fn stopped_for(&self) -> Duration {
+        self.stopped_for
+    }
+
+    /// Waits for the final reply to the last request, until `deadline` or until `is_over`. The deadline moves by the time for
+    /// which this process is stopped. `on_phase` is called for each phase that begins.
+    pub fn wait(
+        &mut self,
+        deadline: Instant,
+        is_over: &dyn Fn() -> bool,
+        on_phase: &mut dyn FnMut(&str),
+    ) -> Result<Reply, WaitError> {
+        self.stopped_for = Duration::ZERO;
+        if self.is_out_of_step {
+            return Err(WaitError::Gone(format!("the {} worker sent a reply to no request", self.name)));
+        }
+        let mut had_ended = false;
+        let mut checked = Instant::now();
+        loop {
+            if is_over() {
+                return Err(WaitError::Interrupted);
+            }
+            let left = (deadline + self.stopped_for).saturating_duration_since(checked);
+            let received = self.replies.recv_timeout(left.min(POLL));
+            // The reply may have come while this process was stopped.
+            let delay = checked.elapsed();
+            if delay > LONG_DELAY {
+                self.stopped_for += delay;
+            }
+            checked = Instant::now();
+            match received.map(|TimedReply { at, received }| (at, received.reply, received.is_followed)) {
+                Ok((_, Ok(Reply::Phase { .. }), _)) if left.is_zero() => return Err(WaitError::TimedOut),
+                Ok((_, Ok(Reply::Phase { phase }), _)) => on_phase(&phase),
+                Ok((at, reply, is_followed)) => {
+                    self.replied = at;
+                    self.is_out_of_step |= is_followed;
+                    return reply.map_err(WaitError::Gone);
+                }
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(WaitError::TimedOut),
+                // A child of an ended worker may keep its output open. A reply may be on its way for one more interval.
+                Err(RecvTimeoutError::Timeout)
+                    if self.has_ended() && std::mem::replace(&mut had_ended, true) =>
+                {
+                    return Err(WaitError::Gone(self.how_it_ended()));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(WaitError::Gone(self.how_it_ended())),
+            }
+        }
+    }
+
+    /// Asks the worker to exit cleanly; [`Client::finish`] waits for its exit.
+    pub(crate) fn send_exit(&mut self) {
+        self.send(&Request::Exit);
+        self.close_input();
+    }
+
+    /// Closes its standard input, as the end of this process would.
+    pub(crate) fn close_input(&mut self) {
+        self.lines = None;
+    }
+
+    /// Asks the worker to exit and waits briefly for its exit.
+    pub fn finish(mut self) {
+        self.send_exit();
+        if let Link::Process { leader, .. } = &mut self.link {
+            leader.end(EXIT_LIMIT);
+        }
+    }
+
+    /// Waits up to `patience` for its end, then kills it. Returns the end in words, such as `exited with code 0`, if it ended
+    /// by itself.
+    pub(crate) fn ended_within(mut self, patience: Duration) -> Option<String> {
+        match &mut self.link {
+            Link::Process { leader, .. } => leader.end(patience).map(end_of),
+            Link::Thread => None,
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        matches!(&self.link, Link::Process { leader, .. } if leader.has_ended())
+    }
+
+    fn how_it_ended(&mut self) -> String {
+        let Link::Process { leader, stderr } = &mut self.link else {
+            return format!("the {} worker's thread ended", self.name);
+        };
+        let status = leader.end(Duration::from_secs(1));
+        // The thread ends when standard error closes, which a child of the worker may keep open.
+        let patience = Instant::now() + Duration::from_millis(200);
+        while stderr.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let how = status.map_or_else(|| "closed its output".into(), end_of);
+        let said =
+            self.last_lines.lock().map(|lines| Vec::from(lines.clone()).join(" | ")).unwrap_or_default();
+        let said = if said.is_empty() { said } else { format!("; its last output: {said}") };
+        format!("the {} worker {how}{said}", self.name)
+    }
+}
+
+fn start_process(
+    program: &Program,
+    replies: SyncSender<TimedReply>,
+    last_lines: &Arc<Mutex<VecDeque<String>>>,
+) -> io::Result<(Link, Sender<String>)> {
+    let (leader, (stdin, stdout, stderr)) = Leader::start(program)?;
+    let lines = writer_of(stdin)?;
+    if let Some(preface) = &program.preface {
+        // The writer ends only with the program; the wait for its first reply reports how.
+        let _ = lines.send(preface.to_string());
+    }
+    if let Some(stdout) = stdout {
+        let send = if program.preface.is_some() { send_replies_of_python } else { send_replies };
+        threads::spawn("replies", move || send(stdout, &replies))?;
+    }
+    let keep = |stderr| {
+        let kept = Arc::clone(last_lines);
+        threads::spawn("stderr", move || keep_last_lines(stderr, &kept))
+    };
+    let stderr = stderr.map(keep).transpose()?;
+    Ok((Link::Process { leader, stderr }, lines))
+}
+
+fn start_thread(
+    registration: &'static Registration,
+    replies: SyncSender<TimedReply>,
+) -> io::Result<Sender<String>> {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(quiet_worker_threads);
+    let (request_reader, request_writer): (PipeReader, PipeWriter) = io::pipe()?;
+    let (reply_reader, mut reply_writer) = io::pipe()?;
+    let thread = std::thread::Builder::new()
+        .name(format!("{THREAD_PREFIX}{}", registration.name))
+        .stack_size(STACK_BYTES);
+    let thread = thread.spawn(move || {
+        let requests = BufReader::new(request_reader).lines().map_while(Result::ok);
+        // An error means that the parent has dropped its end, so nobody would read the reply.
+        let _ = serve::serve(registration, requests, &mut reply_writer);
+    });
+    thread.map_err(|error| threads::explained("thread", &error))?;
+    threads::spawn("replies", move || send_replies(reply_reader, &replies))?;
+    writer_of(Some(request_writer))
+}
+
+/// Returns a sender of lines that a thread writes to `sink`. The thread ends, and closes `sink`, with the sender or with the
+/// first error.
+fn writer_of(sink: Option<impl Write + Send + 'static>) -> io::Result<Sender<String>> {
+    let (sender, lines) = channel::<String>();
+    if let Some(mut sink) = sink {
+        threads::spawn("requests", move || {
+            for mut line in lines {
+                line.push('\n');
+                if sink.write_all(line.as_bytes()).and_then(|()| sink.flush()).is_err() {
+                    return;
+                }
+            }
+        })?;
+    }
+    Ok(sender)
+}
+
+/// Suppresses the output of panics in worker threads, whose text is in the reply.
+fn quiet_worker_threads() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let thread = std::thread::current();
+        if !thread.name().is_some_and(|name| name.starts_with(THREAD_PREFIX)) {
+            usual(panic);
+        }
+    }));
+}
