@@ -11,16 +11,17 @@ pub mod doctor;
 pub mod plan;
 pub mod settings;
 
-pub use gpubench_answer as answer;
+pub use gpubench_analysis::answer;
+pub use gpubench_analysis::compare;
+pub use gpubench_analysis::compare::baseline;
+pub use gpubench_analysis::fleet;
+pub use gpubench_analysis::trend;
 pub use gpubench_backend::host::{processors, user_cache};
-pub use gpubench_compare as compare;
-pub use gpubench_compare::baseline;
-pub use gpubench_fleet as fleet;
+pub use gpubench_document as document;
 pub use gpubench_ops as op;
-pub use gpubench_render::{chart, export, html, newest};
 pub use gpubench_report::{case, data, error, measure, report};
 pub use gpubench_run::{executor, observe, worker};
-pub use gpubench_trend as trend;
+pub use gpubench_write as write;
 
 /// The backends of gpubench.
 pub mod backend {

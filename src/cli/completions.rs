@@ -10,11 +10,11 @@ use clap_complete::Shell;
 use super::args;
 use crate::backend::TransferMemory;
 use crate::case::{Cache, DType};
-use crate::chart::{self, ChartKind, Theme};
 use crate::op::OPS;
 use crate::settings::config::BUILT_IN;
 use crate::settings::names;
-use crate::{compare, export, trend};
+use crate::write;
+use crate::write::chart::{self, ChartKind, Theme};
 
 /// Returns the completion script for a shell.
 pub(crate) fn script(shell: Shell) -> Vec<u8> {
@@ -55,11 +55,13 @@ fn words(command: &str, arg: &str, shell: Shell) -> Option<Vec<&'static str>> {
 /// Returns the formats of the documents that `command` writes.
 fn formats(command: &str) -> Vec<&'static str> {
     match command {
-        "show" => export::FORMATS.all.iter().filter(|format| format.is_text()).map(|one| one.name).collect(),
+        "show" => {
+            write::report::FORMATS.all.iter().filter(|format| format.is_text()).map(|one| one.name).collect()
+        }
         "plot" => chart::Format::ALL.map(chart::Format::extension).to_vec(),
-        "compare" => compare::export::FORMATS.names(),
-        "trend" => trend::export::FORMATS.names(),
-        _ => export::FORMATS.names(),
+        "compare" => write::compare::FORMATS.names(),
+        "trend" => write::trend::FORMATS.names(),
+        _ => write::report::FORMATS.names(),
     }
 }
 

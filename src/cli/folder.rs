@@ -11,10 +11,10 @@ use gpubench_text::file::sync_folder_of;
 
 use crate::cli::lock::Lock;
 use crate::executor::journal;
-use crate::export::FORMATS;
 use crate::fleet;
 use crate::report::file;
 use crate::settings::ReportFormat;
+use crate::write::report::FORMATS;
 
 /// The files most worth keeping: a report, and the merged report of a run on several devices.
 const REPORTS: [&str; 2] = [file::FILE_NAME, fleet::file::FILE_NAME];
@@ -151,7 +151,7 @@ fn is_result(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::export::{PNG, TABLE};
+    use crate::write::report::{PNG, TABLE};
 
     #[test]
     fn a_folder_in_use_is_refused_and_free_again_afterwards() {

@@ -8,12 +8,12 @@ use super::args::{PlotArgs, ReportArgs};
 use super::stream;
 use super::sweep::parsed;
 use crate::answer::Versus;
-use crate::chart::{self, Drawing};
 use crate::fleet::{self, Fleet, Member};
 use crate::report::{Report, file};
 use crate::settings::names;
 use crate::settings::options::Contenders;
-use crate::{html, newest};
+use crate::write::chart::{self, Drawing};
+use crate::write::{html, newest};
 
 /// Draws the charts of the reports that `args` name.
 pub(crate) fn plot(args: &PlotArgs) -> Result<()> {

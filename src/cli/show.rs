@@ -15,14 +15,14 @@ use super::args::ShowArgs;
 use super::redraw::choose_contenders;
 use super::stream;
 use crate::baseline;
-use crate::export::{FORMATS, View};
 use crate::fleet::file::{self, locate};
-use crate::fleet::{self, Fleet, Member};
+use crate::fleet::{Fleet, Member};
 use crate::report::file::{FILE_NAME, LARGEST};
 use crate::settings::ReportFormat;
 use crate::settings::names;
 use crate::settings::options::Ops;
 use crate::settings::resolve::RESULTS;
+use crate::write::report::{FORMATS, View};
 
 /// Prints the report in `args`.
 pub(crate) fn run(args: &ShowArgs) -> Result<()> {
@@ -119,8 +119,8 @@ pub(crate) fn rendered(fleet: &Fleet, format: ReportFormat, view: &View) -> Resu
     if let Some(report) = fleet.single() {
         return format.text(report, view);
     }
-    let view = fleet::export::View { color: view.color };
-    fleet::export::FORMATS.parse(format.name)?.iter().map(|format| format.text(fleet, &view)).collect()
+    let view = crate::write::fleet::View { color: view.color };
+    crate::write::fleet::FORMATS.parse(format.name)?.iter().map(|format| format.text(fleet, &view)).collect()
 }
 
 /// The part of a report that dates it.

@@ -8,10 +8,10 @@ use gpubench_report::format::{Unprintable, for_stdout};
 use super::args::TrendArgs;
 use super::sweep::parsed;
 use super::{folder, stream};
-use crate::chart::{self, Theme};
 use crate::report::file::save_all_in_new;
-use crate::trend::export::{FORMATS, TABLE, TrendFormat};
 use crate::trend::{self, TrendRequest};
+use crate::write::chart::{self, Theme};
+use crate::write::trend::{FORMATS, TABLE, TrendFormat};
 
 /// Runs the command.
 pub(crate) fn run(args: &TrendArgs) -> Result<()> {
@@ -47,7 +47,7 @@ fn to_folder(
         table.push_str(&format.screen(&trend, &theme).with_context(context)?);
     }
     let has_charts = formats.iter().any(|format| chart::Format::find(format.name).is_some());
-    if let Some(line) = trend::missing_charts_text(&trend).filter(|_| has_charts) {
+    if let Some(line) = crate::write::trend::missing_charts_text(&trend).filter(|_| has_charts) {
         stream::note(&format!("gpubench: {line}"));
     }
     if !files.is_empty() {

@@ -21,11 +21,11 @@ use serde::Serialize;
 use self::options::SweepOptions;
 use crate::backend::Options;
 use crate::case::{Cache, DType};
-use crate::chart::{Selection, Theme};
 use crate::measure::sampling::Sampling;
+use crate::write::chart::{Selection, Theme};
 
 /// A format of a report.
-pub type ReportFormat = &'static crate::export::Format;
+pub type ReportFormat = &'static crate::write::report::Format;
 
 /// Everything that a run needs. Serialised into the report.
 #[derive(Clone, Debug, Serialize)]
@@ -82,7 +82,7 @@ pub struct OpSweep {
 pub struct OutputSettings {
     /// Folder or stdout.
     pub destination: Destination,
-    /// Formats to write, in the order of [`FORMATS`](crate::export::FORMATS).
+    /// Formats to write, in the order of [`FORMATS`](crate::write::report::FORMATS).
     pub formats: Vec<ReportFormat>,
     /// Whether tables of every case follow the summary on the terminal.
     pub tables: bool,

@@ -9,11 +9,11 @@ use crate::answer::Versus;
 use crate::backend::external::ADAPTERS;
 use crate::backend::{BACKENDS, TransferMemory};
 use crate::case::{Cache, DType};
-use crate::chart::{self, ChartKind, Selection, Theme};
-use crate::export::FORMATS;
 use crate::op::OPS;
 use crate::settings::ReportFormat;
 use crate::settings::syntax::{CommaList, ValueSyntax};
+use crate::write::chart::{self, ChartKind, Selection, Theme};
+use crate::write::report::FORMATS;
 
 /// What a word means that is not valid.
 enum Meaning {

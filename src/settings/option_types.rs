@@ -10,7 +10,7 @@ use super::threads::{self, CpuThreads};
 use super::{names, sizes};
 use crate::backend::TransferMemory;
 use crate::case::{Cache, DType};
-use crate::chart::Theme;
+use crate::write::chart::Theme;
 
 /// Maximum number of samples or warm-up executions; more is a typing error.
 const MAX_REPETITIONS: u64 = 1_000_000;

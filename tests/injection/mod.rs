@@ -4,10 +4,10 @@
 
 mod links;
 
-use gpubench::export::{FORMATS, View};
 use gpubench::fleet::{self, Fleet};
 use gpubench::report::file::{self, Content};
 use gpubench::report::{Report, example};
+use gpubench::write::report::{FORMATS, View};
 use gpubench_text::control::is_harmful;
 use serde_json::{Value, json};
 
@@ -139,8 +139,8 @@ fn no_text_of_a_fleet_is_more_than_text_in_any_format() {
         fleet::file::load(&path).unwrap()
     };
     let (hostile, benign) = (fleet(HOSTILE, "=cmd|' /C calc'!A0"), fleet(BENIGN, BENIGN));
-    let view = fleet::export::View::default();
-    for format in fleet::export::FORMATS.all.iter().filter(|format| format.is_text()) {
+    let view = gpubench::write::fleet::View::default();
+    for format in gpubench::write::fleet::FORMATS.all.iter().filter(|format| format.is_text()) {
         let text = |fleet: &Fleet| format.text(fleet, &view).unwrap();
         check(format.name, &text(&hostile), &text(&benign));
     }

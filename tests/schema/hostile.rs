@@ -1,8 +1,8 @@
 //! Damaged reports are either refused in one line or can be shown in every text form.
 
-use gpubench::export::{FORMATS, View};
 use gpubench::report::file::{self, FILE_NAME};
 use gpubench::report::{Report, example};
+use gpubench::write::report::{FORMATS, View};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -40,14 +40,14 @@ fn a_saved_file_fits_the_schema() {
 fn answered() -> Value {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/quick/first/report.json");
     let report = gpubench::report::file::load(std::path::Path::new(path)).unwrap();
-    serde_json::to_value(gpubench::answer::Answered::of(&report)).unwrap()
+    serde_json::to_value(gpubench::document::report::Answered::of(&report)).unwrap()
 }
 
 #[test]
 fn an_answer_about_contenders_with_names_fits_the_schema() {
     let mut report: Report = serde_json::from_value(answered()).unwrap();
     gpubench::answer::Versus::choose(&mut report, "cuda:cpu").unwrap();
-    let answered = serde_json::to_value(gpubench::answer::Answered::of(&report)).unwrap();
+    let answered = serde_json::to_value(gpubench::document::report::Answered::of(&report)).unwrap();
     assert_eq!(answered["answer"]["versus"], json!({ "a": "cuda", "b": "cpu" }));
     assert_fits(&answered);
     let breaks: &[(&str, Break)] = &[

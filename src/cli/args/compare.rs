@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::values;
-use crate::compare::export::{FORMATS, TABLE};
+use crate::write::compare::{FORMATS, TABLE};
 
 const COMPARE_HELP: &str = "\
 Examples:

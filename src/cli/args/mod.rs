@@ -20,11 +20,11 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use run::{RunArgs, common_help};
 pub(crate) use trend::TrendArgs;
 
-use crate::chart;
 use crate::cli::merge::MergeArgs;
-use crate::export;
 use crate::settings::names;
 use crate::settings::options::{CellTimeout, Contenders, Ops, Sizes, ThemeName};
+use crate::write::chart;
+use crate::write::report;
 
 /// Version and revision of this build, for `--version`.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -174,7 +174,7 @@ pub(crate) struct ShowArgs {
     pub versus: Option<Contenders>,
 
     // The help follows from the list of formats.
-    #[arg(help = format!("Format to print: {}", export::FORMATS.printable()))]
+    #[arg(help = format!("Format to print: {}", report::FORMATS.printable()))]
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: String,
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Command};
 
-use crate::export::FORMATS;
 use crate::settings::options::{Contenders, KEYS, SweepOptions, ThemeName};
+use crate::write::report::FORMATS;
 
 /// The text below the options.
 fn after_help() -> String {

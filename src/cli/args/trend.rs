@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::cli::values;
 use crate::settings::options::{Ops, ThemeName, Variants};
-use crate::trend::export::{FORMATS, TABLE};
+use crate::write::trend::{FORMATS, TABLE};
 
 const TREND_HELP: &str = "\
 Examples:

@@ -22,12 +22,12 @@ use crate::cli::sweep::{sweep_file, with_libraries};
 use crate::cli::{stream, values};
 use crate::compare::planning::{Calibrated, calibrate};
 use crate::compare::{Limits, Policy, load};
-use crate::export::JSON;
 use crate::plan::{self, Plan};
 use crate::report::file;
 use crate::settings::options::SweepOptions;
 use crate::settings::resolve::Request;
 use crate::settings::{Destination, Settings};
+use crate::write::report::JSON;
 
 /// Exit code of passes that disagree.
 const DISAGREE: u8 = 1;

@@ -11,9 +11,9 @@ use gpubench_report::format::{Unprintable, for_stdout};
 
 use super::args::CompareArgs;
 use super::{folder, stream};
-use crate::compare::export::{self, ComparisonFormat, FORMATS, GITHUB, Sanitized, TABLE, View};
 use crate::compare::{Comparison, Limits, Policy, compare_with_history, load, policy};
 use crate::report::file::save_all_in_new;
+use crate::write::compare::{ComparisonFormat, FORMATS, GITHUB, Sanitized, TABLE, View, job_summary};
 
 /// The variable that names the file for the summary of a step of GitHub Actions.
 const JOB_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
@@ -104,7 +104,7 @@ fn deliver(
 fn add_job_summary(comparison: &Comparison) {
     let Some(path) = std::env::var_os(JOB_SUMMARY).filter(|path| !path.is_empty()) else { return };
     let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
-    let written = file.and_then(|mut file| file.write_all(export::job_summary(comparison).as_bytes()));
+    let written = file.and_then(|mut file| file.write_all(job_summary(comparison).as_bytes()));
     if let Err(error) = written {
         stream::complain(&format!(
             "cannot add the summary to {}: {error}; correct or unset {JOB_SUMMARY}",

@@ -9,11 +9,11 @@ use gpubench_text::escape::shell_word;
 use crate::backend::External;
 use crate::cli::stream;
 use crate::executor::{self, Earlier, Finished, PeakSource};
-use crate::export::{JSON, TABLE, View, nothing_measured};
 use crate::plan::Plan;
 use crate::report::Report;
 use crate::report::file::save_all;
 use crate::settings::{Destination, OutputSettings, Settings};
+use crate::write::report::{JSON, TABLE, View, nothing_measured};
 use crate::{observe, user_cache};
 
 /// Runs the plan, with `externals` for some of its cells; progress goes to stderr.

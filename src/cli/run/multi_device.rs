@@ -16,7 +16,6 @@ use crate::cli::show::rendered;
 use crate::cli::stream;
 use crate::cli::sweep::sweep_file;
 use crate::executor::{self, Watch};
-use crate::export::{TABLE, View};
 use crate::fleet::{self, Fleet, Source};
 use crate::plan::{self, Plan};
 use crate::report::{Report, file};
@@ -24,6 +23,7 @@ use crate::settings::devices::DeviceSelection;
 use crate::settings::options::Budget;
 use crate::settings::{Destination, Settings};
 use crate::worker::Launcher;
+use crate::write::report::{TABLE, View};
 
 /// A device and the folder of its run.
 struct DeviceRun {

@@ -11,13 +11,13 @@ use gpubench_report::format::{Unprintable, for_stdout};
 
 use crate::backend::Options;
 use crate::case::DType;
-use crate::chart::Selection;
-use crate::export::FORMATS;
 use crate::op::{self, MAIN_OPS, OPS};
 use crate::settings::backends::BackendNames;
 use crate::settings::config::{SweepFile, is_built_in};
 use crate::settings::options::SweepOptions;
 use crate::settings::{Destination, OpSweep, OutputSettings, ReportFormat, Settings};
+use crate::write::chart::Selection;
+use crate::write::report::FORMATS;
 
 /// The values from the command line.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,8 @@
 use super::*;
-use crate::export::{JSON, PNG};
 use crate::measure::sampling::Sampling;
 use crate::settings::config;
 use crate::settings::options::{Density, Ops, Precision, Rounds, Samples, Sizes, Warmup};
+use crate::write::report::{JSON, PNG};
 
 fn names(sweeps: &[OpSweep]) -> Vec<(&str, &[u64])> {
     sweeps.iter().map(|sweep| (sweep.op.as_str(), sweep.sizes.as_slice())).collect()

@@ -12,10 +12,10 @@ pub mod reports;
 pub mod scripts;
 
 use gpubench::compare::Run;
-use gpubench::compare::export::{self, Sanitized};
 use gpubench::compare::{Comparison, Runs};
 use gpubench::data::hash::fnv1a;
 use gpubench::report::Report;
+use gpubench::write::compare::{FORMATS as COMPARISON_FORMATS, Sanitized, View as ComparisonView};
 
 /// A reader, and the syntax of its files.
 pub struct Target {
@@ -87,8 +87,8 @@ fn side(name: &str, report: Report) -> Runs {
 
 /// Writes a comparison. A format may refuse it in words.
 fn write_comparison(comparison: &Comparison, formats: Formats) {
-    let view = export::View { all_cells: true, color: false };
-    for format in formats.of(export::FORMATS.all) {
+    let view = ComparisonView { all_cells: true, color: false };
+    for format in formats.of(COMPARISON_FORMATS.all) {
         accepted(format.text(&Sanitized::of(comparison), &view));
     }
 }

@@ -1,11 +1,11 @@
 //! `report.json`, and every text that is made from it.
 
-use gpubench::chart::{Selection, Theme};
 use gpubench::compare::{self, Policy};
-use gpubench::export::{FORMATS, View};
 use gpubench::fleet;
 use gpubench::report::file::{self, Content};
 use gpubench::report::{Report, example};
+use gpubench::write::chart::{Selection, Theme};
+use gpubench::write::report::{FORMATS, View};
 
 use super::{Formats, accepted, side, write_comparison};
 

@@ -280,3 +280,32 @@ pub fn full() -> Report {
     });
     report
 }
+
+/// One op at one size on two backends of each side, of which JAX has no device clock.
+pub fn several() -> Report {
+    let mut report = of([
+        measured("matmul", 1000, "cpu", "openblas", 8e-3),
+        measured("matmul", 1000, "numpy", "matmul", 6e-3),
+        measured("matmul", 1000, "cuda", "cublas", 60e-6),
+        measured("matmul", 1000, "cupy", "matmul", 90e-6),
+        measured("matmul", 1000, "cupy", "tf32", 20e-6),
+        measured("matmul", 1000, "jax", "jit", 50e-6),
+    ]);
+    report.rows[1].side = Side::Cpu;
+    report.rows[1].phases = report.rows[0].phases.clone();
+    report.rows[1].execute =
+        Some(measured("matmul", 1000, "cpu", "matmul", 6e-3)).and_then(|row| row.execute);
+    report.rows[4].accuracy = Accuracy::Tf32;
+    let jax = report.rows[5].execute.as_mut().unwrap();
+    (jax.clock, jax.median_s) = (Clock::Host, jax.host_median_s);
+    let state = |name: &str, device: &str| BackendState {
+        name: name.into(),
+        available: true,
+        description: serde_json::json!({ "name": device }),
+        ..BackendState::default()
+    };
+    let cpu = report.environment.host.cpu.clone();
+    let backends = &mut report.environment.backends;
+    backends.extend([state("numpy", &cpu), state("cupy", "NVIDIA H200"), state("jax", "NVIDIA H200")]);
+    report
+}

@@ -1,8 +1,8 @@
 //! Refines crossovers to within 5 %: adds a few cells at sizes near the crossovers that the planned cells showed. The
 //! time for this is bounded.
 
-use gpubench_answer::refinement::{NEAR, next_size};
-use gpubench_answer::{Comparison, Contender, Kind, sections};
+use gpubench_analysis::answer::refinement::{NEAR, next_size};
+use gpubench_analysis::answer::{Comparison, Contender, Kind, sections};
 use gpubench_backend::{Side, fewer_threads};
 use gpubench_ops as op;
 use gpubench_report::report::{Report, Row};

@@ -5,7 +5,7 @@ mod screen;
 
 use std::time::Instant;
 
-use gpubench_answer::peak_share;
+use gpubench_analysis::answer::peak_share;
 use gpubench_backend::host::{environment, memory};
 use gpubench_report::measure::stopping::{Reason, Rule};
 use gpubench_report::report::{Outcome, Report, Row, variables};

@@ -1,0 +1,152 @@
+//! Reads the runs of each side from the paths on the command line: reports, folders of runs and baselines.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail, ensure};
+use gpubench_report::report::file::{self, FLEET_FILE_NAME};
+use gpubench_text::words;
+
+use crate::compare::baseline::{self, Baseline};
+use crate::compare::environment::{Difference, Severity, differences};
+use crate::compare::{Policy, Run, Runs};
+
+/// Reads the runs at `paths`. Each path is a `report.json`, the folder of a run, a folder of such folders, or the path
+/// or name of a baseline.
+///
+/// # Errors
+/// Fails with one line if a file is unreadable or not a report, a folder contains none, or a run is named twice.
+pub fn runs(paths: &[PathBuf]) -> Result<Runs> {
+    let mut all = Runs::default();
+    for path in paths {
+        check_exists(path)?;
+        let (reports, baseline) = reports_at(path)?;
+        all.baseline_variation.extend(baseline.iter().flat_map(Baseline::variations));
+        for path in reports {
+            all.runs.push(Run { name: path.display().to_string(), report: file::load(&path)? });
+        }
+    }
+    for (index, run) in all.runs.iter().enumerate() {
+        if let Some(twin) = all.runs[..index].iter().find(|other| other.report == run.report) {
+            bail!("{} and {} are the same run: name each run once", twin.name, run.name);
+        }
+    }
+    Ok(all)
+}
+
+/// Reads the runs at `paths` as the history of a comparison: earlier, unchanged runs of the same machine.
+///
+/// # Errors
+/// Fails as [`runs`] does, if a run is also in OLD or NEW, or if its machine's times are not comparable.
+pub fn history(paths: &[PathBuf], old: &Runs, new: &Runs, policy: &Policy) -> Result<Runs> {
+    let history = runs(paths)?;
+    let on_side = |run: &&Run| old.runs.iter().chain(&new.runs).any(|other| other.report == run.report);
+    if let Some(run) = history.runs.iter().find(on_side) {
+        bail!("--history: {} is also a run of OLD or NEW: name it once", run.name);
+    }
+    let differences = differences(&history, old, &policy.severities);
+    if let Some(difference) = differences.iter().find(|difference| difference.severity == Severity::Block) {
+        let Difference { fact, old: past, new: present, .. } = difference;
+        bail!(
+            "--history: {fact} is {past} in the history and {present} in OLD: name runs of the same machine"
+        );
+    }
+    Ok(history)
+}
+
+/// Returns the paths of the reports that [`runs`] would read: files, and folders that contain one.
+///
+/// # Errors
+/// Fails with one line if a folder is unreadable or contains no report, or a baseline is damaged.
+pub fn reports(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let reports: Vec<Vec<PathBuf>> =
+        paths.iter().map(|path| Ok(reports_at(path)?.0)).collect::<Result<_>>()?;
+    Ok(reports.concat())
+}
+
+/// Reads both sides of a comparison.
+///
+/// # Errors
+/// Fails as [`runs`] does, or if one of several runs is in both OLD and NEW.
+pub fn sides(old: &[PathBuf], new: &[PathBuf]) -> Result<(Runs, Runs)> {
+    let (old, new) = (runs(old)?, runs(new)?);
+    let shared = old.runs.iter().find(|run| new.runs.iter().any(|other| other.report == run.report));
+    if let Some(run) = shared.filter(|_| !old.is_same_run(&new)) {
+        bail!("{} is in both OLD and NEW: name it on one side only", run.name);
+    }
+    Ok((old, new))
+}
+
+/// Returns the paths of the reports at `path`, and the baseline if it is one.
+fn reports_at(path: &Path) -> Result<(Vec<PathBuf>, Option<Baseline>)> {
+    let path = &resolve_name(path);
+    match baseline::open(path)? {
+        Some(baseline) => Ok((baseline.reports(path), Some(baseline))),
+        None => Ok((runs_in(path)?, None)),
+    }
+}
+
+/// Returns `path`, or the folder of the baseline of that name if there is no such path.
+fn resolve_name(path: &Path) -> PathBuf {
+    let named = Path::new(baseline::FOLDER).join(path);
+    let is_name = path.components().count() == 1;
+    if is_name && !path.exists() && named.is_dir() { named } else { path.to_owned() }
+}
+
+/// Fails where nothing has that name and it may be meant as that of a baseline. Suggests one that exists, or how to save it.
+fn check_exists(path: &Path) -> Result<()> {
+    let is_file_name = path.extension().is_some_and(|extension| extension == "json");
+    let is_missing = resolve_name(path) == path && !path.exists();
+    let name = path.to_str().filter(|name| is_missing && !is_file_name && baseline::check_name(name).is_ok());
+    let Some(name) = name else { return Ok(()) };
+    let saved = baseline::names(Path::new(baseline::FOLDER));
+    let step = match (words::nearest(name, saved.iter().map(String::as_str)), saved.as_slice()) {
+        (Some(near), _) => format!("did you mean the baseline '{near}'?"),
+        (None, []) => format!("save a baseline with 'gpubench baseline save {name}'"),
+        (None, saved) => format!("name a baseline ({})", saved.join(", ")),
+    };
+    bail!(
+        "cannot read {name}: there is no such file, folder or baseline; give a report.json or the folder that holds one, \
+        or {step}"
+    )
+}
+
+/// Returns `path` itself, or the folders in it that contain a report if `path` is a folder without one.
+fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {
+    if !path.is_dir() || file::is_in(path) {
+        return Ok(vec![path.to_owned()]);
+    }
+    let shown = path.display();
+    // Runs of different devices are not repetitions of one run.
+    ensure!(
+        !path.join(FLEET_FILE_NAME).is_file(),
+        "{shown} contains runs of several devices: name those of one device, such as {}",
+        path.join("gpu0").display()
+    );
+    let inner = baseline::visible(path)?;
+    let runs: Vec<PathBuf> = inner.iter().filter(|inner| file::is_in(inner)).cloned().collect();
+    ensure!(!runs.is_empty(), "{shown} contains no {}: {}", file::FILE_NAME, suggestion(path, &inner));
+    Ok(runs)
+}
+
+/// Suggests a path to name instead of a folder that contains no report but `inner`.
+fn suggestion(path: &Path, inner: &[PathBuf]) -> String {
+    let is_baseline = |path: &PathBuf| path.join(baseline::FILE_NAME).is_file();
+    let hidden = path.strip_prefix(".").unwrap_or(path);
+    let hidden = Path::new(baseline::FOLDER).join(hidden);
+    if is_baseline(&hidden) {
+        return format!("to use the baseline of that name, give {}", hidden.display());
+    }
+    if let Some(one) = inner.iter().find(|inner| is_baseline(inner)) {
+        return format!("it contains baselines: name one, such as {}", one.display());
+    }
+    let is_json = |path: &&PathBuf| path.is_file() && path.extension().is_some_and(|end| end == "json");
+    let json: Vec<String> = inner.iter().filter(is_json).map(|path| path.display().to_string()).collect();
+    match json.as_slice() {
+        [] => "give the folder of a run, a folder of such folders, or a report's file".into(),
+        [one] => format!("if the file in it is a report, name that file: {one}"),
+        [first, second, rest @ ..] => {
+            let more = if rest.is_empty() { "" } else { " and so on" };
+            format!("if the files in it are reports, name them: {first} {second}{more}")
+        }
+    }
+}

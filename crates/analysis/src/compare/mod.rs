@@ -1,0 +1,180 @@
+//! Compares runs: finds the cells that became slower, faster, incorrect or missing between OLD and NEW, and tests each
+//! change against the variation between runs.
+//!
+//! It reads reports only and uses no device. `docs/compare.md` describes the method.
+
+pub mod baseline;
+pub mod environment;
+#[cfg(any(test, feature = "testing"))]
+pub mod example;
+pub mod load;
+mod means;
+mod pairs;
+pub mod phrases;
+pub mod planning;
+pub mod policy;
+pub mod result;
+pub mod runs;
+pub mod sentence;
+mod statistics;
+mod variance;
+mod verdict;
+
+pub use environment::{Difference, Severity};
+pub use policy::{Limits, Policy};
+pub use result::change::Verdict;
+pub use result::{COMPARISON_SCHEMA, Comparison};
+pub use runs::{Run, Runs};
+pub use sentence::Sentence;
+
+pub use result::{Change, InconclusiveReason};
+
+use self::means::{mean_changes, means};
+use self::pairs::pace::ASSUMED_DF;
+use self::pairs::{CellPair, pairs};
+use self::phrases::{change_with_interval, mean_with_interval};
+use self::result::{COMPARISON_VERSION, MeanChange, Method, VerdictCount};
+use self::statistics::shift::CONFIDENCE;
+use self::statistics::weighted_holm;
+use self::variance::{JoinedSides, RunVariance, run_variances};
+use self::verdict::cell::CellTest;
+use self::verdict::gate::conclude;
+use self::verdict::notes::notes;
+use self::verdict::variance_source;
+
+/// Compares two sides, each of at least one run.
+pub fn compare(old: &Runs, new: &Runs, policy: &Policy) -> Comparison {
+    compare_with_history(old, new, &Runs::default(), policy)
+}
+
+/// Compares two sides and also estimates the variation between runs from `history`: earlier, unchanged runs of the same
+/// sweep on the same machine.
+pub fn compare_with_history(old: &Runs, new: &Runs, history: &Runs, policy: &Policy) -> Comparison {
+    let environment = environment::differences(old, new, &policy.severities);
+    let blocked = environment.iter().any(|difference| difference.severity == Severity::Block);
+    let pairs = pairs(old, new, history);
+    let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
+    let variances: Vec<Option<RunVariance>> = if old.is_same_run(new) {
+        // A run compared with itself cannot differ, so its variance is 0.
+        vec![Some(RunVariance { variance: 0.0, df: ASSUMED_DF, own: None }); pairs.len()]
+    } else {
+        // For a cell in the baselines of both sides, the larger variation counts.
+        let mut stored = old.baseline_variation.clone();
+        for (cell, variation) in &new.baseline_variation {
+            let known = stored.entry(cell.clone()).or_default();
+            *known = known.max(*variation);
+        }
+        run_variances(&pairs, &limits, &stored)
+    };
+    let mut cells = changes(&pairs, &limits, &variances, policy);
+    let sweep = JoinedSides { pairs: &pairs, limits: &limits, variances: &variances, old, new, history };
+    let mut mean_changes = mean_changes(&sweep, &cells, policy);
+    if !old.is_same_run(new) {
+        leave_open(&mut cells, &mut mean_changes, &environment, old, new);
+    }
+    if blocked || policy.cross_machine {
+        show_ratios_only(&mut cells, &mut mean_changes);
+    }
+    cells.sort_by(|a, b| {
+        a.verdict.cmp(&b.verdict).then(b.ratio.unwrap_or(0.0).total_cmp(&a.ratio.unwrap_or(0.0)))
+    });
+    Comparison {
+        comparison_version: COMPARISON_VERSION,
+        gpubench_version: env!("CARGO_PKG_VERSION").into(),
+        gate: conclude(&cells, &mean_changes, &environment, policy),
+        counts: VerdictCount::of(&cells),
+        old: old.runs.iter().map(Run::info).collect(),
+        new: new.runs.iter().map(Run::info).collect(),
+        method: Method {
+            alpha: policy.alpha,
+            confidence: CONFIDENCE,
+            correction: "holm".into(),
+            cells_tested: cells.iter().filter(|change| change.p.is_some()).count(),
+            means_tested: mean_changes.len(),
+            variation_source: variance_source(&sweep),
+        },
+        notes: notes(&sweep, &cells, policy),
+        means: means(&cells),
+        mean_changes,
+        environment,
+        cells,
+    }
+}
+
+/// Judges every pair after correcting the p-values for the number of tests.
+fn changes(
+    pairs: &[CellPair],
+    limits: &[Limits],
+    variances: &[Option<RunVariance>],
+    policy: &Policy,
+) -> Vec<Change> {
+    let cells = pairs.iter().zip(limits).zip(variances);
+    let tests: Vec<CellTest> =
+        cells.map(|((pair, limits), variance)| CellTest::of(pair, *limits, *variance)).collect();
+    let raw: Vec<f64> = tests.iter().filter_map(|test| test.p).collect();
+    let mut corrected = weighted_holm(&raw, &vec![1.0; raw.len()]).into_iter();
+    let judge = |test: &CellTest| {
+        let corrected = test.p.and_then(|_| corrected.next());
+        test.judge(corrected, policy.alpha, raw.len())
+    };
+    tests.iter().map(judge).collect()
+}
+
+/// Makes the verdicts by times of disturbed runs inconclusive: such times do not show what changed.
+fn leave_open(
+    cells: &mut [Change],
+    means: &mut [MeanChange],
+    environment: &[Difference],
+    old: &Runs,
+    new: &Runs,
+) {
+    for difference in environment.iter().filter(|found| found.severity == Severity::Inconclusive) {
+        let backends = environment::affected(difference, old, new);
+        let Difference { fact, old, new, .. } = difference;
+        let why = format!("{fact} was {old} in OLD and {new} in NEW");
+        let disturbed = (Verdict::Inconclusive, Some(InconclusiveReason::Disturbed));
+        for change in cells.iter_mut().filter(|change| backends.contains(change.backend.as_str())) {
+            if is_by_undisturbed_time(change.verdict, change.inconclusive_reason) {
+                (change.verdict, change.inconclusive_reason) = disturbed;
+                let interval = change_with_interval(change).unwrap_or_default();
+                change.reason = Sentence::new(interval, ", but ", why.as_str());
+                change.next = Some(difference.measure_again());
+            }
+        }
+        let is_affected = |mean: &MeanChange| match &mean.backend {
+            Some(backend) => backends.contains(backend.as_str()),
+            None => !backends.is_empty(),
+        };
+        for mean in means.iter_mut().filter(|mean| is_affected(mean)) {
+            if is_by_undisturbed_time(mean.verdict, mean.inconclusive_reason) {
+                (mean.verdict, mean.inconclusive_reason) = disturbed;
+                mean.reason = format!("{}, but {why}", mean_with_interval(mean.ratio, mean.interval));
+                mean.next = Some(difference.measure_again());
+            }
+        }
+    }
+}
+
+/// Returns whether a verdict is by the times alone, and not known to be by disturbed ones.
+fn is_by_undisturbed_time(verdict: Verdict, reason: Option<InconclusiveReason>) -> bool {
+    use InconclusiveReason::{Disturbed, NotComparable};
+    match verdict {
+        Verdict::Slower | Verdict::Faster | Verdict::Same => true,
+        Verdict::Inconclusive => !matches!(reason, Some(Disturbed | NotComparable)),
+        _ => false,
+    }
+}
+
+/// Removes the verdicts: times of different machines are shown but not judged.
+fn show_ratios_only(cells: &mut [Change], means: &mut [MeanChange]) {
+    for change in cells {
+        (change.verdict, change.inconclusive_reason, change.next) = (Verdict::NotJudged, None, None);
+    }
+    for mean in means {
+        (mean.verdict, mean.inconclusive_reason, mean.next) = (Verdict::NotJudged, None, None);
+        mean.reason = mean_with_interval(mean.ratio, mean.interval);
+    }
+}
+
+#[cfg(test)]
+mod tests;

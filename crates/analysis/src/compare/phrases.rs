@@ -1,0 +1,191 @@
+//! Formats the numbers and verdicts of a comparison: changes, p-values, percentages, runs.
+
+use gpubench_report::measure::stats::significant_digits;
+use gpubench_report::report::quantity::{factor_within, rounded_factor, time_within};
+use gpubench_text::count::counted;
+use gpubench_text::grouped::distinct;
+pub use gpubench_text::percent;
+
+use crate::compare::Verdict;
+use crate::compare::result::{Change, InconclusiveReason, Measured};
+use crate::compare::runs::RunInfo;
+
+/// Shown for a missing value.
+pub const NONE: &str = "-";
+
+/// A change in text: a factor with its direction and the interval of both.
+pub struct ChangeText {
+    /// A factor of at least 1 and the direction: `1.31x slower`, `1.20x faster`, `1.00x`.
+    pub factor: String,
+    /// The ends of its interval as factors in the same direction, if known: `1.28` and `1.34`.
+    ends: Option<[String; 2]>,
+}
+
+impl ChangeText {
+    /// Returns the interval alone: `1.28–1.34`.
+    pub fn interval(&self) -> String {
+        self.ends.as_ref().map_or(NONE.into(), |[low, high]| format!("{low}–{high}"))
+    }
+
+    /// Returns the factor with its interval: `1.31x slower (1.28 to 1.34)`.
+    pub(crate) fn with_interval(self) -> String {
+        match self.ends {
+            Some([low, high]) => format!("{} ({low} to {high})", self.factor),
+            None => self.factor,
+        }
+    }
+}
+
+/// Formats a ratio as a change, with its interval if known.
+pub fn change(ratio: f64, interval: Option<[f64; 2]>) -> ChangeText {
+    // At least three digits: a change of a few per cent shows only in the third.
+    change_to(ratio, interval, 3)
+}
+
+/// Formats the change of a mean with one more digit, because smaller changes count: `1.021x slower`, `1.017` and `1.025`.
+pub fn mean_change(ratio: f64, interval: Option<[f64; 2]>) -> ChangeText {
+    change_to(ratio, interval, 4)
+}
+
+/// Formats a mean's ratio with its interval: `1.021x slower (1.017 to 1.025)`.
+pub fn mean_with_interval(ratio: f64, interval: Option<[f64; 2]>) -> String {
+    mean_change(ratio, interval).with_interval()
+}
+
+/// Formats the change of a cell with its interval: `1.31x slower (1.28 to 1.34)`; `None` without a ratio.
+pub fn change_with_interval(cell: &Change) -> Option<String> {
+    Some(change(cell.ratio?, cell.interval).with_interval())
+}
+
+fn change_to(ratio: f64, interval: Option<[f64; 2]>, least_digits: usize) -> ChangeText {
+    if ratio <= 0.0 {
+        return ChangeText { factor: NONE.into(), ends: None };
+    }
+    let is_slower = ratio >= 1.0;
+    let turn = |ratio: f64| if is_slower { ratio } else { (1.0 / ratio).min(f64::MAX) };
+    let ends = interval.map(|[low, high]| if is_slower { [low, high] } else { [turn(high), turn(low)] });
+    let half_width = ends.map(|[low, high]| (high - low) / 2.0);
+    let digits = half_width.map_or(0, |half_width| significant_digits(turn(ratio), half_width));
+    let digits = digits.max(least_digits);
+    let (rounded, decimals) = rounded_factor(turn(ratio), digits);
+    let end = |end: f64| if end >= 1e6 { format!("{end:.1e}") } else { format!("{end:.decimals$}") };
+    let direction = match is_slower {
+        _ if rounded == 1.0 => "",
+        true => " slower",
+        false => " faster",
+    };
+    let factor = format!("{}{direction}", factor_within(turn(ratio), digits));
+    ChangeText { factor, ends: ends.map(|ends| ends.map(end)) }
+}
+
+/// Formats a side's time with the digits that its variation between runs justifies.
+pub fn time(measured: Option<&Measured>, variation: Option<f64>) -> String {
+    let text = |measured: &Measured| {
+        let runs = measured.runs.max(1) as f64;
+        let half_width = variation.map(|variation| measured.median_s * variation / runs.sqrt());
+        time_within(measured.median_s, half_width)
+    };
+    measured.map_or(NONE.into(), text)
+}
+
+/// Formats a p-value: `0.43`, `0.012`, `2e-6`.
+pub fn p_value(p: f64) -> String {
+    match p {
+        p if p < 1e-99 => "<1e-99".into(),
+        p if p < 0.001 => format!("{p:.0e}"),
+        p if p < 0.0995 => format!("{p:.3}"),
+        p => format!("{p:.2}"),
+    }
+}
+
+/// Formats a share in per cent, to a tenth: `5%`, `2.5%`; `>1000%` above 10.
+pub fn percent(share: f64) -> String {
+    if share > 10.0 {
+        return ">1000%".into();
+    }
+    format!("{}%", percent::rounded(share, 1))
+}
+
+/// Returns the words for a cell's verdict: `newly incorrect`, `slower`, `inconclusive`, `lower clock`.
+pub fn verdict(cell: &Change) -> String {
+    of_kind(cell.verdict, cell.inconclusive_reason)
+}
+
+/// Returns the words of [`verdict`] for a verdict and the reason why it is inconclusive.
+///
+/// An inconclusive cell is named by its reason. A cell that may be slower is `inconclusive`, because that is no finding;
+/// a cell whose interval excludes a slowdown beyond the threshold is `not slower`.
+pub fn of_kind(verdict: Verdict, reason: Option<InconclusiveReason>) -> String {
+    match (verdict, reason) {
+        (Verdict::Inconclusive, None | Some(InconclusiveReason::MaybeSlower)) => "inconclusive".into(),
+        (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster)) => "not slower".into(),
+        (Verdict::Inconclusive, Some(reason)) => reason.name().replace('-', " "),
+        _ => verdict.words(),
+    }
+}
+
+/// Formats a side's runs: `3 runs: base/1, base/2, base/3 (0123abc on node)`.
+pub fn runs(runs: &[RunInfo]) -> String {
+    const NAMED: usize = 3;
+    let mut names: Vec<&str> = runs.iter().take(NAMED).map(|run| run.name.as_str()).collect();
+    let more = format!("{} more", runs.len().saturating_sub(NAMED));
+    names.extend((runs.len() > NAMED).then_some(more.as_str()));
+    let revisions = distinct(runs.iter().filter_map(|run| run.git_revision.as_deref())).join(", ");
+    let revisions = if revisions.is_empty() { revisions } else { format!("{revisions} ") };
+    let hosts = distinct(runs.iter().map(|run| run.host.as_str())).join(", ");
+    format!("{}: {} ({revisions}on {hosts})", counted(runs.len(), "run"), names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_factors_of_at_least_one_with_their_direction() {
+        let text = |ratio, interval| {
+            let text = change(ratio, interval);
+            (text.interval(), text.with_interval())
+        };
+        let cases = [
+            (1.31, [1.28, 1.34], "1.28–1.34", "1.31x slower (1.28 to 1.34)"),
+            (0.832, [0.82, 0.844], "1.18–1.22", "1.20x faster (1.18 to 1.22)"),
+            (0.965, [0.93, 1.001], "1.00–1.08", "1.04x faster (1.00 to 1.08)"),
+            (1.0042, [1.0039, 1.0045], "1.004–1.004", "1.004x slower (1.004 to 1.004)"),
+            (1.001, [0.98, 1.02], "0.98–1.02", "1.00x (0.98 to 1.02)"),
+            (28.4, [20.0, 40.0], "20.0–40.0", "28.4x slower (20.0 to 40.0)"),
+        ];
+        for (ratio, ends, interval, whole) in cases {
+            assert_eq!(text(ratio, Some(ends)), (interval.to_owned(), whole.to_owned()));
+        }
+        assert_eq!(text(5e-324, None), (NONE.to_owned(), "1.8e308x faster".to_owned()));
+        assert_eq!(text(0.0, None), (NONE.to_owned(), NONE.to_owned()));
+    }
+
+    #[test]
+    fn p_values_and_shares_are_short() {
+        let p_values = [(0.0, "<1e-99"), (2.4e-6, "2e-6"), (0.0123, "0.012"), (0.43, "0.43"), (1.0, "1.00")];
+        for (p, text) in p_values {
+            assert_eq!(p_value(p), text);
+        }
+        let shares = [(0.05, "5%"), (0.025, "2.5%"), (0.0333, "3.3%"), (10.0, "1000%"), (10.1, ">1000%")];
+        for (share, text) in shares {
+            assert_eq!(percent(share), text);
+        }
+    }
+
+    #[test]
+    fn inconclusive_cells_are_named_by_their_reason() {
+        let words = [
+            (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower), "inconclusive"),
+            (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster), "not slower"),
+            (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock), "lower clock"),
+            (Verdict::Inconclusive, Some(InconclusiveReason::Disturbed), "disturbed"),
+            (Verdict::Inconclusive, None, "inconclusive"),
+            (Verdict::LessAccurate, Some(InconclusiveReason::MaybeFaster), "less accurate"),
+            (Verdict::NewlyFailed, None, "newly failed"),
+        ];
+        for (verdict, reason, text) in words {
+            assert_eq!(of_kind(verdict, reason), text);
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Analyses unchanged runs: the variation of each cell, the number of runs needed to detect a change, and the chance that an
+//! unchanged run passes against a baseline.
+
+use gpubench_report::case::Cell;
+use gpubench_report::report::Outcome;
+use statrs::distribution::{ContinuousCDF, Normal};
+
+use crate::compare::pairs::{CellPair, incomparable, pairs};
+use crate::compare::statistics::shift::{
+    CONFIDENCE, OWN_SHARE, quantile, smallest_detectable, smallest_significant, standard_error,
+};
+use crate::compare::variance::{RunVariance, run_variances, threshold};
+use crate::compare::{Limits, Policy, Runs};
+
+/// The variation of one cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibrated {
+    /// The cell.
+    pub cell: Cell,
+    /// Relative standard deviation between runs, moderated by that of the sweep's other cells.
+    pub variation_between_runs: f64,
+    /// Relative standard deviation of the cell's own runs alone.
+    pub(crate) own_variation: f64,
+    /// True if several runs have a time, so that the variation was measured; otherwise it was assumed.
+    pub(crate) is_measured: bool,
+    /// Degrees of freedom of `variation_between_runs`.
+    pub(crate) df: f64,
+    /// Relative difference between the slowest and the fastest run: 0.05 is 5 %.
+    pub pass_range: f64,
+    /// Relative threshold of this cell.
+    pub threshold: f64,
+}
+
+impl Calibrated {
+    /// Returns true if the runs differ by more than the threshold.
+    pub fn disagrees(&self) -> bool {
+        self.pass_range > self.threshold
+    }
+}
+
+/// Calibrates every cell that has a time and that the policy does not ignore, in the order of the runs.
+pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
+    let pairs = cells_of(runs);
+    let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
+    let variances = run_variances(&pairs, &limits, &runs.baseline_variation);
+    let calibrated = |((pair, limits), run_variance): ((&CellPair, &Limits), &Option<RunVariance>)| {
+        let (times, run_variance) = (pair.old.times.as_ref()?, (*run_variance)?);
+        Some(Calibrated {
+            cell: pair.cell.clone(),
+            variation_between_runs: run_variance.variance.sqrt(),
+            own_variation: run_variance.own.map_or(run_variance.variance, |(variance, _)| variance).sqrt(),
+            is_measured: run_variance.own.is_some(),
+            df: run_variance.df,
+            pass_range: pass_range(&times.runs),
+            threshold: threshold(pair, limits),
+        })
+        .filter(|_| !limits.is_ignored())
+    };
+    pairs.iter().zip(&limits).zip(&variances).filter_map(calibrated).collect()
+}
+
+/// Returns the cells of unchanged runs, all as runs of OLD.
+fn cells_of(runs: &Runs) -> Vec<CellPair> {
+    pairs(runs, &Runs::default(), &Runs::default())
+}
+
+/// Returns the cells whose times cannot be compared between the runs, each with the reason.
+pub fn incomparable_cells(runs: &Runs) -> Vec<(Cell, String)> {
+    let of_cell = |pair: CellPair| {
+        let times = pair.old.times.as_ref()?;
+        let (reason, _) = incomparable(times, times)?;
+        Some((pair.cell, reason))
+    };
+    cells_of(runs).into_iter().filter_map(of_cell).collect()
+}
+
+/// Returns the cells that are incorrect or failed in any run, or have a time in only some runs, each with the reason.
+pub fn unusable(runs: &Runs) -> Vec<(Cell, String)> {
+    let of_cell = |pair: CellPair| {
+        let evidence = pair.old;
+        let skipped = evidence.skipped.filter(|_| evidence.times.is_some()).map(|(reason, _)| reason);
+        let reasons = [
+            (Outcome::Incorrect, evidence.incorrect),
+            (Outcome::Failed, evidence.failed),
+            (Outcome::Skipped, skipped),
+        ];
+        let (outcome, reason) = reasons.into_iter().find_map(|(outcome, reason)| Some((outcome, reason?)))?;
+        Some((pair.cell, format!("{} in a pass: {reason}", outcome.name())))
+    };
+    cells_of(runs).into_iter().filter_map(of_cell).collect()
+}
+
+/// Returns the relative difference between the slowest and the fastest of runs with these logarithms of times.
+fn pass_range(runs: &[f64]) -> f64 {
+    let least = runs.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (most - least).exp_m1()
+}
+
+/// Smallest number of runs per side that measures the variation; a plan cannot rely on an assumed one.
+const MIN_RUNS: usize = 2;
+
+/// Largest number of runs per side that a plan considers, and of passes of a baseline or runs compared with them.
+pub const MAX_RUNS: usize = 50;
+
+/// Probability of detecting the change.
+pub const POWER: f64 = 0.95;
+
+/// Degrees of freedom that the sweep's other cells add to a cell's variance, a cautious value.
+const OTHER_CELLS_DF: f64 = 4.0;
+
+/// The number of runs per side needed for each cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The slowdown to detect, relative.
+    pub slowdown: f64,
+    /// The threshold to compare with: half the slowdown, so that its interval can lie beyond the threshold.
+    pub threshold: f64,
+    /// Cells, in the order of the runs.
+    pub cells: Vec<Planned>,
+    /// True if runs measured the variation; otherwise it was assumed.
+    pub measured: bool,
+}
+
+/// One cell of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// The cell.
+    pub cell: Cell,
+    /// Relative standard deviation between runs.
+    pub variation_between_runs: f64,
+    /// Runs per side; `None` if [`MAX_RUNS`] are too few.
+    pub runs: Option<usize>,
+}
+
+/// Plans the detection of each of these slowdowns in any cell of the runs.
+pub fn plans(runs: &Runs, slowdowns: &[f64], policy: &Policy) -> Vec<Plan> {
+    let cells = calibrate(runs, policy);
+    let measured = cells.iter().any(|cell| cell.is_measured) || !runs.baseline_variation.is_empty();
+    let plan = |slowdown: &f64| {
+        let planned = |cell: &Calibrated| Planned {
+            runs: runs_to_detect(*slowdown, cell.variation_between_runs, policy.alpha, cells.len()),
+            cell: cell.cell.clone(),
+            variation_between_runs: cell.variation_between_runs,
+        };
+        Plan {
+            slowdown: *slowdown,
+            threshold: slowdown / 2.0,
+            cells: cells.iter().map(planned).collect(),
+            measured,
+        }
+    };
+    slowdowns.iter().map(plan).collect()
+}
+
+/// Returns the number of runs per side that detects `slowdown` in one of `tested` cells with probability [`POWER`], at a
+/// threshold of half of it; `variation` is the standard deviation between runs. `None` if [`MAX_RUNS`] are too few.
+pub(crate) fn runs_to_detect(slowdown: f64, variation: f64, alpha: f64, tested: usize) -> Option<usize> {
+    let of_cell = alpha / tested.max(1) as f64;
+    let detects = |runs: &usize| {
+        let own_df = 2.0 * (*runs as f64 - 1.0);
+        let error = standard_error(variation.powi(2), *runs, *runs);
+        let detectable = smallest_detectable(error, own_df + OTHER_CELLS_DF, slowdown / 2.0, of_cell, POWER);
+        detectable.max(smallest_significant(error, own_df, OWN_SHARE * alpha, POWER)) <= slowdown
+    };
+    (MIN_RUNS..=MAX_RUNS).find(detects)
+}
+
+impl Plan {
+    /// Returns the largest number of runs that any cell needs; `None` if one needs more than [`MAX_RUNS`].
+    pub fn runs(&self) -> Option<usize> {
+        most_runs(&self.cells)
+    }
+}
+
+/// Returns the largest number of runs that any of the cells needs; `None` if one needs more than [`MAX_RUNS`].
+pub fn most_runs<'a>(cells: impl IntoIterator<Item = &'a Planned>) -> Option<usize> {
+    cells.into_iter().map(|cell| cell.runs).try_fold(0, |most, runs| Some(most.max(runs?)))
+}
+
+/// Smallest useful probability of passing.
+pub const MIN_CHANCE: f64 = 0.5;
+
+/// The variation of a baseline's passes, to compute the chance that an unchanged run passes.
+///
+/// A cell passes if the upper end of its interval lies within its threshold. With few passes the interval is wide even
+/// for an identical run, so no run passes. More passes narrow it down to the variation of the one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Repetition<'a> {
+    /// The variation of each cell.
+    pub cells: &'a [Calibrated],
+    /// Number of passes that it was measured from.
+    pub passes: usize,
+}
+
+impl Repetition<'_> {
+    /// Returns the probability that `runs` unchanged runs pass in every cell, compared with `passes` passes.
+    pub fn chance(&self, passes: usize, runs: usize) -> f64 {
+        self.cells.iter().map(|cell| self.chance_of(cell, passes, runs)).product()
+    }
+
+    /// Returns the probability that one cell passes.
+    pub fn chance_of(&self, cell: &Calibrated, passes: usize, runs: usize) -> f64 {
+        let more = passes as f64 + runs as f64 - 1.0 - self.passes as f64;
+        let error = |variation: f64| standard_error(variation.powi(2), passes, runs);
+        let half = quantile(cell.df + more, (1.0 + CONFIDENCE) / 2.0) * error(cell.variation_between_runs);
+        let room = cell.threshold.ln_1p() - half;
+        match error(cell.own_variation) {
+            error if error > 0.0 => Normal::new(0.0, error).map_or(0.0, |normal| normal.cdf(room)),
+            _ => f64::from(u8::from(room >= 0.0)),
+        }
+    }
+
+    /// Returns the smallest number of passes with which an unchanged run is likely to pass; `None` if [`MAX_RUNS`] are too
+    /// few.
+    pub fn passes_needed(&self) -> Option<usize> {
+        (self.passes..=MAX_RUNS).find(|passes| self.chance(*passes, 1) >= MIN_CHANCE)
+    }
+
+    /// Returns the smallest number of runs that is likely to pass against the existing passes.
+    pub fn runs_needed(&self) -> Option<usize> {
+        (1..=MAX_RUNS).find(|runs| self.chance(self.passes, *runs) >= MIN_CHANCE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_report::case::{Cache, Case, Cell, DType};
+
+    fn cell(variation_between_runs: f64, df: f64) -> Calibrated {
+        let case = Case { op: "fft".into(), n: 8, dtype: DType::F32, density: None, seed: 1 };
+        let cell = Cell { case, backend: "cpu".into(), variant: "realfft".into(), cache: Cache::Cold };
+        Calibrated {
+            cell,
+            variation_between_runs,
+            own_variation: variation_between_runs,
+            df,
+            pass_range: 0.0,
+            threshold: 0.1,
+            is_measured: true,
+        }
+    }
+
+    #[test]
+    fn the_table_of_the_documentation_has_the_numbers_that_a_plan_has() {
+        let page = include_str!("../../../../docs/ci.md");
+        let rows = page.lines().skip_while(|line| !line.contains("to detect 3 %")).skip(2);
+        let rows: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
+        let runs = |variation: f64, slowdown: f64| {
+            runs_to_detect(slowdown, variation, 0.01, 60)
+                .map_or_else(|| format!("over {MAX_RUNS}"), |runs| runs.to_string())
+        };
+        let row = |variation: f64| {
+            let [three, five, ten] = [0.03, 0.05, 0.10].map(|slowdown| runs(variation, slowdown));
+            format!("| {} % | {three} | {five} | {ten} |", (1000.0 * variation).round() / 10.0)
+        };
+        assert_eq!(rows, [0.002, 0.003, 0.005, 0.01, 0.02, 0.03, 0.05].map(row));
+    }
+
+    #[test]
+    fn two_passes_suffice_for_steady_cells_and_not_for_noisy_ones() {
+        let noisy = [cell(0.04, 7.0)];
+        let repetition = Repetition { cells: &noisy, passes: 2 };
+        assert!(repetition.chance(2, 1) < 0.35, "{}", repetition.chance(2, 1));
+        assert_eq!(repetition.passes_needed(), Some(9));
+        let sweep: Vec<Calibrated> = (0..22).map(|_| cell(0.04, 7.0)).collect();
+        let repetition = Repetition { cells: &sweep, passes: 2 };
+        assert!(repetition.chance(2, 1) < 1e-9 && repetition.passes_needed().is_none());
+        let steady: Vec<Calibrated> = (0..22).map(|_| cell(0.01, 7.0)).collect();
+        assert_eq!(Repetition { cells: &steady, passes: 2 }.passes_needed(), Some(2));
+        assert!(Repetition { cells: &steady, passes: 5 }.chance(5, 1) > 0.99);
+    }
+
+    #[test]
+    fn more_runs_against_enough_passes_decide_what_one_cannot() {
+        let sweep: Vec<Calibrated> = (0..22).map(|_| cell(0.03, 10.0)).collect();
+        let repetition = Repetition { cells: &sweep, passes: 5 };
+        assert!(repetition.chance(5, 1) < MIN_CHANCE);
+        let runs = repetition.runs_needed().unwrap();
+        assert!((2..=6).contains(&runs), "{runs}");
+        assert!(repetition.chance(5, runs) >= MIN_CHANCE);
+    }
+}

@@ -1,0 +1,290 @@
+//! The results for one cell and for the geometric mean of a group of cells: verdict, ratio and reason.
+
+use gpubench_ops::Checked;
+use gpubench_report::Side;
+use gpubench_report::case::{Cache, Case, Cell};
+use gpubench_report::measure::grade::Grade;
+use gpubench_text::count::counted;
+use serde::{Deserialize, Serialize};
+
+use crate::compare::sentence::Sentence;
+
+/// The verdict on one cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The answer was correct in OLD and is wrong in NEW.
+    NewlyIncorrect,
+    /// It had a time in OLD and fails in NEW.
+    NewlyFailed,
+    /// The whole interval of the ratio lies above the threshold, and the corrected test agrees.
+    Slower,
+    /// The error grew by more than the policy allows.
+    LessAccurate,
+    /// It had a time in OLD and has none in NEW: it is not in the sweep, or was skipped.
+    Missing,
+    /// The data show neither a change nor its absence; see `InconclusiveReason`.
+    Inconclusive,
+    /// The whole interval of the ratio lies below the threshold's inverse, and the corrected test agrees.
+    Faster,
+    /// It has a time in NEW and none in OLD.
+    New,
+    /// The whole interval lies within the threshold.
+    Same,
+    /// It has a time on neither side.
+    NotMeasured,
+    /// The policy ignores it, or the machines differ and only the ratio is shown.
+    NotJudged,
+}
+
+impl Verdict {
+    /// The word used in JSON and CSV, such as `newly-incorrect`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::NewlyIncorrect => "newly-incorrect",
+            Verdict::NewlyFailed => "newly-failed",
+            Verdict::Slower => "slower",
+            Verdict::LessAccurate => "less-accurate",
+            Verdict::Missing => "missing",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::Faster => "faster",
+            Verdict::New => "new",
+            Verdict::Same => "same",
+            Verdict::NotMeasured => "not-measured",
+            Verdict::NotJudged => "not-judged",
+        }
+    }
+
+    /// Returns the words that texts use, such as `newly incorrect`.
+    pub fn words(self) -> String {
+        self.name().replace('-', " ")
+    }
+
+    /// Returns true if the gate reports it as a regression.
+    pub fn is_regression(self) -> bool {
+        matches!(
+            self,
+            Verdict::NewlyIncorrect | Verdict::NewlyFailed | Verdict::Slower | Verdict::LessAccurate
+        )
+    }
+}
+
+/// The reason why a cell or mean is inconclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InconclusiveReason {
+    /// It may be slower: the interval reaches beyond the threshold, or the corrected test is not significant.
+    MaybeSlower,
+    /// It may be faster and is not slower, so the gate passes.
+    MaybeFaster,
+    /// It is slower in seconds but not in cycles, because the clock of the multiprocessors was lower.
+    LowerClock,
+    /// Operands, accuracy or timing differ between both sides, so the times cannot be compared.
+    NotComparable,
+    /// Something disturbed runs of a side, such as other programs.
+    Disturbed,
+}
+
+impl InconclusiveReason {
+    /// The word used in JSON and CSV.
+    pub fn name(self) -> &'static str {
+        match self {
+            InconclusiveReason::MaybeSlower => "maybe-slower",
+            InconclusiveReason::MaybeFaster => "maybe-faster",
+            InconclusiveReason::LowerClock => "lower-clock",
+            InconclusiveReason::NotComparable => "not-comparable",
+            InconclusiveReason::Disturbed => "disturbed",
+        }
+    }
+}
+
+/// The times of one side of a cell, over its runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Number of runs with a time.
+    pub runs: usize,
+    /// Number of rounds of all runs.
+    pub rounds: usize,
+    /// Number of samples of all runs.
+    pub samples: usize,
+    /// Median over runs of the runs' medians, in seconds.
+    pub median_s: f64,
+    /// Median over runs of the multiprocessor clock, in MHz.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sm_mhz: Option<f64>,
+    /// The worst grade of the runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grade: Option<Grade>,
+    /// The error that was closest to its bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Checked>,
+}
+
+/// One cell of either side with its result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// `op`, `n`, `dtype`, `density` (sparse ops) and `seed`.
+    #[serde(flatten)]
+    pub case: Case,
+    /// Name of the backend.
+    pub backend: String,
+    /// Name of the variant.
+    pub variant: String,
+    /// State of the caches before each execution.
+    pub cache: Cache,
+    /// Side of the CPU-GPU comparison.
+    pub side: Side,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The reason, where the verdict is inconclusive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inconclusive_reason: Option<InconclusiveReason>,
+    /// The reason in one line without the cell's name: `1.31x slower (1.28 to 1.34)`, `was measured, now: out of memory`.
+    /// The lead is the change, if that is the reason.
+    pub reason: Sentence,
+    /// The next step; `None` where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// Time of NEW over time of OLD: above 1 is slower.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// The 95 % interval of that ratio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+    /// Probability of a ratio at least this far from 1 if nothing changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+    /// This probability, corrected for the number of cells tested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_corrected: Option<f64>,
+    /// Probability that the ranks of the rounds differ this much if nothing changed, by an exact permutation test; `None`
+    /// for too few rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_rounds: Option<f64>,
+    /// The smallest relative slowdown that these data detect with a probability of 80 %: 0.04 is 4 %.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest_detectable_change: Option<f64>,
+    /// Relative standard deviation between runs, as used in the test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variation_between_runs: Option<f64>,
+    /// The relative threshold: 0.05 is 5 %.
+    pub threshold: f64,
+    /// The times of OLD, if it has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old: Option<Measured>,
+    /// The times of NEW, if it has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new: Option<Measured>,
+}
+
+impl Change {
+    /// Returns the cell: case, backend, variant and cache state.
+    pub fn cell(&self) -> Cell {
+        Cell {
+            case: self.case.clone(),
+            backend: self.backend.clone(),
+            variant: self.variant.clone(),
+            cache: self.cache,
+        }
+    }
+
+    /// Returns true if it is open and the user accepts its verdict. Cells that cannot be compared are never accepted.
+    pub fn is_accepted(&self, accepted: &[Verdict]) -> bool {
+        self.is_open()
+            && self.inconclusive_reason != Some(InconclusiveReason::NotComparable)
+            && accepted.contains(&self.verdict)
+    }
+
+    /// Returns true if the gate passes only when the user accepts it: it is missing or may be slower.
+    pub fn is_open(&self) -> bool {
+        self.verdict == Verdict::Missing
+            || (self.verdict == Verdict::Inconclusive
+                && self.inconclusive_reason != Some(InconclusiveReason::MaybeFaster))
+    }
+}
+
+/// The change of the geometric mean of a group's times, with its verdict.
+///
+/// The run is the unit: the mean of the logarithms of the times of one run is one value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeanChange {
+    /// Name of the op; absent where cells of all ops are in the mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<String>,
+    /// Name of the backend; absent where cells of all backends are in the mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend: Option<String>,
+    /// Cells in the mean: those with a time in every run of both sides.
+    pub cells: usize,
+    /// The verdict: slower, faster, same, inconclusive or not judged.
+    pub verdict: Verdict,
+    /// The reason, where the verdict is inconclusive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inconclusive_reason: Option<InconclusiveReason>,
+    /// The reason in one line without the group's name: `1.020x slower (1.017 to 1.023); no single cell is slower`.
+    pub reason: String,
+    /// The next step; `None` where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// Geometric mean of the times of NEW over that of OLD: above 1 is slower.
+    pub ratio: f64,
+    /// The 95 % interval of that ratio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+    /// Probability of a ratio at least this far from 1 if nothing changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+    /// This probability, corrected for the number of means tested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_corrected: Option<f64>,
+    /// The smallest relative slowdown that these data detect with a probability of 80 %: 0.02 is 2 %.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest_detectable_change: Option<f64>,
+    /// Relative standard deviation of the mean between runs, as used in the test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variation_between_runs: Option<f64>,
+    /// The relative threshold: 0.02 is 2 %.
+    pub threshold: f64,
+}
+
+impl MeanChange {
+    /// Returns the group in words: `all 60 cells`, `30 cells of cuda`, `5 cells of fft on cuda`.
+    pub fn name(&self) -> String {
+        let cells = counted(self.cells, "cell");
+        match (&self.op, &self.backend) {
+            (None, None) => format!("all {cells}"),
+            (None, Some(backend)) => format!("{cells} of {backend}"),
+            (Some(op), None) => format!("{cells} of {op}"),
+            (Some(op), Some(backend)) => format!("{cells} of {op} on {backend}"),
+        }
+    }
+
+    /// Returns an identifier that is unique within a comparison: `mean/all`, `mean/cuda`, `mean/cuda/fft`.
+    pub fn key(&self) -> String {
+        let parts = [self.backend.as_deref(), self.op.as_deref()];
+        let parts: Vec<&str> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { "mean/all".into() } else { format!("mean/{}", parts.join("/")) }
+    }
+
+    /// Returns true if the gate reports it as a regression.
+    pub fn is_regression(&self) -> bool {
+        self.verdict == Verdict::Slower
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MeanChange;
+    use crate::compare::example;
+
+    #[test]
+    fn means_are_named_by_their_backend_and_op() {
+        let mut mean = example::full().mean_changes[0].clone();
+        let names = |mean: &MeanChange| (mean.name(), mean.key());
+        assert_eq!(names(&mean), ("all 6 cells".into(), "mean/all".into()));
+        mean.backend = Some("cuda".into());
+        assert_eq!(names(&mean), ("6 cells of cuda".into(), "mean/cuda".into()));
+        mean.op = Some("fft".into());
+        assert_eq!(names(&mean), ("6 cells of fft on cuda".into(), "mean/cuda/fft".into()));
+    }
+}

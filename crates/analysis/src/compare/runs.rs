@@ -1,0 +1,75 @@
+//! The types of one side of a comparison: one or more runs of a sweep, and the variation that a baseline recorded.
+
+use gpubench_report::report::Report;
+use serde::{Deserialize, Serialize};
+
+/// A run and the file it was read from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Path of its report as the user named it.
+    pub name: String,
+    /// The report.
+    pub report: Report,
+}
+
+/// The runs of one side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Runs {
+    /// The runs, at least one, in the order they were named.
+    pub runs: Vec<Run>,
+    /// Relative standard deviation between runs by cell name, as measured by a baseline. It is a lower bound for the
+    /// variation assumed here.
+    pub baseline_variation: std::collections::BTreeMap<String, f64>,
+}
+
+/// The identity of a run, as a comparison records it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// Path of its report as the user named it.
+    pub name: String,
+    /// Start of the run, RFC 3339, UTC.
+    pub started: String,
+    /// Name of the host.
+    pub host: String,
+    /// Version of gpubench that ran.
+    pub gpubench_version: String,
+    /// Git revision of the folder the run was started in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_revision: Option<String>,
+    /// Cells that have a time.
+    pub measured: usize,
+    /// Cells in all.
+    pub rows: usize,
+}
+
+impl Runs {
+    /// Returns true if both sides are the same single run.
+    pub(crate) fn is_same_run(&self, other: &Runs) -> bool {
+        match (self.runs.as_slice(), other.runs.as_slice()) {
+            ([a], [b]) => a.report == b.report,
+            _ => false,
+        }
+    }
+}
+
+impl Run {
+    /// Returns true if the run ended before it had measured all its cells.
+    pub(crate) fn ended_early(&self) -> bool {
+        let rows = &self.report.rows;
+        let planned = self.report.environment.planned_rows.unwrap_or(0);
+        planned > rows.len() as u64 || rows.iter().any(gpubench_report::report::Row::was_cut_short)
+    }
+
+    pub(crate) fn info(&self) -> RunInfo {
+        let (environment, rows) = (&self.report.environment, &self.report.rows);
+        RunInfo {
+            name: self.name.clone(),
+            started: environment.started.clone(),
+            host: environment.host.name.clone(),
+            gpubench_version: environment.gpubench_version.clone(),
+            git_revision: environment.git_revision.clone(),
+            measured: rows.iter().filter(|row| row.execute.is_some()).count(),
+            rows: rows.len(),
+        }
+    }
+}

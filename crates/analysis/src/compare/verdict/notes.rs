@@ -1,0 +1,140 @@
+//! Notes on a comparison as a whole: weaknesses of its data, each with the next step.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gpubench_report::case::Cell;
+use gpubench_text::count::{agree, counted};
+
+use super::{COMMAND, HISTORY, MIN_RUNS};
+use crate::compare::result::{Change, Measured, Note};
+use crate::compare::variance::JoinedSides;
+use crate::compare::{Policy, Run, Runs, Verdict};
+
+/// Returns the notes on the comparison of `sweep` with the results `cells`.
+pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> Vec<Note> {
+    let (old, new) = (sweep.old, sweep.new);
+    let mut notes = Vec::new();
+    let mut note = |text: String, next: &str| notes.push(Note { text, next: next.to_owned() });
+    if old.is_same_run(new) {
+        let text = "OLD and NEW are the same run, so they cannot differ".to_owned();
+        note(text, "name the report of another run");
+    } else if [old, new, sweep.history].iter().all(|side| side.runs.len() < 2)
+        && cells.iter().any(|cell| cell.ratio.is_some())
+    {
+        let text = "one run per side detects only large changes of few cells";
+        note(text.to_owned(), &format!("give {MIN_RUNS} runs per side ({COMMAND}), or {HISTORY}"));
+    }
+    if is_later(old, new) {
+        let text = "every run of OLD started after every run of NEW, so the sides may be swapped";
+        note(text.to_owned(), "if they are, name the runs before the change first");
+    }
+    let is_repeated = [old, new].iter().all(|side| side.runs.len() > 1);
+    if is_repeated && (is_later(new, old) || is_later(old, new)) {
+        let text = "the runs of OLD and NEW do not alternate, so a change of the machine between them looks like a change of \
+                    the code";
+        note(text.to_owned(), "measure both sides alternating: OLD, NEW, OLD, NEW (docs/ci.md)");
+    }
+    if sweep.history.runs.len() == 1 {
+        let text = "--history names one run, which shows no variation between runs";
+        note(text.to_owned(), &format!("give {HISTORY}"));
+    }
+    for (word, runs) in [("OLD", old), ("NEW", new)] {
+        for run in runs.runs.iter().filter(|run| run.ended_early()) {
+            let text =
+                format!("{word} {} ended early: it contains only {} cells", run.name, run.report.rows.len());
+            note(text, "run it again and let it finish");
+        }
+    }
+    let partly_measured = [
+        ("OLD", partly_measured(cells, old, |cell| cell.old.as_ref())),
+        ("NEW", partly_measured(cells, new, |cell| cell.new.as_ref())),
+    ];
+    for (word, text) in partly_measured.into_iter().filter_map(|(word, text)| Some((word, text?))) {
+        let next = "run the same sweep each time, or find out why these cells have no time";
+        note(format!("{word}: {text}"), next);
+    }
+    if let Some(text) = changed_picks(old, new) {
+        note(text, "name a variant with --variants to compare one kernel, independent of what auto picks");
+    }
+    for table in policy.unused(&cells.iter().map(Change::cell).collect::<Vec<Cell>>()) {
+        note(table, "correct the table or remove it");
+    }
+    if let Some(text) = mismatched_settings(cells) {
+        note(text, "run both sides with the same --cache and --seed");
+    }
+    notes
+}
+
+/// Returns true if every run of `side` started after every run of `other`.
+fn is_later(side: &Runs, other: &Runs) -> bool {
+    // Times of one form, RFC 3339 in UTC, are ordered as texts; their fractions of a second do not matter here.
+    let second = |run: &Run| run.report.environment.started.get(..19).map(str::to_owned);
+    let [side, other] = [side, other].map(|runs| runs.runs.iter().map(second).collect::<Option<Vec<_>>>());
+    let (Some(side), Some(other)) = (side, other) else { return false };
+    side.iter().min().zip(other.iter().max()).is_some_and(|(first, last)| first > last)
+}
+
+/// Reports cells that have a time in only some runs of a side.
+fn partly_measured(
+    cells: &[Change],
+    side: &Runs,
+    measured: impl Fn(&Change) -> Option<&Measured>,
+) -> Option<String> {
+    let all = side.runs.len();
+    let partly_measured = cells.iter().filter_map(|cell| Some((cell, measured(cell)?.runs)));
+    let partly_measured: Vec<(&Change, usize)> = partly_measured.filter(|(_, runs)| *runs < all).collect();
+    let (first, runs) = partly_measured.first()?;
+    let count = partly_measured.len();
+    let (cells, have) = (counted(count, "cell"), agree(count, "has", "have"));
+    Some(format!("{cells} {have} a time in only some runs; first: {}, in {runs} of {all} runs", first.cell()))
+}
+
+/// Reports cells in which `auto` picked another variant in NEW than in OLD.
+fn changed_picks(old: &Runs, new: &Runs) -> Option<String> {
+    let (was, is) = (picks(old), picks(new));
+    let mut changed = was.iter().filter_map(|(cell, was)| {
+        let is = is.get(cell).filter(|is| *is != was)?;
+        Some(format!("{cell}: {was}, then {is}"))
+    });
+    let first = changed.next()?;
+    let cells = counted(1 + changed.count(), "cell");
+    Some(format!(
+        "NEW picked another variant than OLD in {cells}, which is part of the change; first: {first}"
+    ))
+}
+
+/// Returns the picked variants in the runs of a side, by cell.
+fn picks(side: &Runs) -> BTreeMap<String, String> {
+    let rows = side.runs.iter().flat_map(|run| &run.report.rows);
+    let mut picks = BTreeMap::<String, BTreeSet<&str>>::new();
+    for row in rows {
+        if let Some(picked) = &row.picked {
+            picks.entry(row.cell().to_string()).or_default().insert(picked);
+        }
+    }
+    let joined = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(" or ");
+    picks.into_iter().map(|(cell, names)| (cell, joined(names))).collect()
+}
+
+/// Reports cells of both sides that do not match only because of the cache state or the seed.
+fn mismatched_settings(cells: &[Change]) -> Option<String> {
+    let of = |verdict: Verdict| cells.iter().filter(move |change| change.verdict == verdict);
+    let same_without_settings = |a: &Change, b: &Change| {
+        let plain = |change: &Change| {
+            let mut cell: Cell = change.cell();
+            (cell.cache, cell.case.seed) = (gpubench_report::case::Cache::Cold, 0);
+            cell
+        };
+        plain(a) == plain(b)
+    };
+    let (missing, new) = of(Verdict::Missing).find_map(|missing| {
+        Some((missing, of(Verdict::New).find(|new| same_without_settings(missing, new))?))
+    })?;
+    Some(match missing.cache == new.cache {
+        false => format!(
+            "OLD was measured with {} caches and NEW with {} caches; such times are never compared",
+            missing.cache, new.cache
+        ),
+        true => format!("OLD has seed {}, NEW has seed {}", missing.case.seed, new.case.seed),
+    })
+}

@@ -1,0 +1,188 @@
+//! Selects among proposed steps: keeps those that neither correlated noise nor a drift explains, whose position is known
+//! and that are large enough.
+
+use gpubench_report::measure::stats::median;
+
+use super::likelihood::{Likelihood, LineFit, weighted_mean};
+
+/// Minimum number of values on either side of a step. One or two deviating values are outliers, or
+/// [`Latest`](super::steps::Latest).
+pub(crate) const MIN_LEVEL: usize = 3;
+
+/// Number of reports without which a series has no step: a level before it and one after.
+pub const MIN_REPORTS: usize = 2 * MIN_LEVEL;
+
+/// Penalty of a further step in a long series, in units of log-likelihood. `docs/trend.md` lists the rates of false and
+/// missed steps for this and the next two constants.
+const PENALTY: f64 = 9.25;
+/// Reduction of the penalty in a series of n values, times n: there are fewer positions for a false step.
+const SHORT: f64 = 27.0;
+/// Reduction of the penalty per unit of ln m, where the shorter of its two levels has m values: in correlated noise short
+/// levels appear by chance far more often than long ones.
+const LENGTH: f64 = 1.25;
+/// Largest distance of a step from its reported position, in values.
+const REACH: usize = 5;
+/// Required probability that a step is within that distance.
+const MIN_PROBABILITY: f64 = 0.85;
+
+/// Penalty of a straight line instead of levels, in units of log-likelihood.
+const LINE: f64 = 6.0;
+/// Required advantage of a line over any single step, as a logarithm, so that a nearly clear step is not taken for a
+/// drift.
+const MIN_LINE_ADVANTAGE: f64 = 3.0;
+
+/// The selected steps, or the drift of a series.
+pub(crate) struct SelectedSteps {
+    /// First index of each level.
+    pub cuts: Vec<usize>,
+    /// Difference between end and beginning in logarithms, if the series drifts instead of stepping.
+    pub drift: Option<f64>,
+    /// Lag-one correlation of the noise.
+    pub(crate) correlation: f64,
+}
+
+/// Selects from the `proposed` levels (first indices, starting with 0) and moves them to their likeliest positions, or
+/// returns one level with a drift. `min_step` is the smallest step of interest, in logarithms.
+pub(crate) fn select(logs: &[f64], proposed: Vec<usize>, min_step: f64) -> SelectedSteps {
+    if logs.len() < MIN_REPORTS {
+        return SelectedSteps { cuts: proposed, drift: None, correlation: 0.0 };
+    }
+    let likelihood = Likelihood::new(logs, min_noise(logs, min_step).max(1e-9));
+    // Single steps are tried at every position, proposed or not.
+    let proposed = if proposed.len() > 1 { proposed } else { vec![0, logs.len() / 2] };
+    let mut cuts = likelihood.eliminate(proposed);
+    drop_small(logs, &mut cuts, min_step);
+    // Dropping a neighbour may make a step unlikely.
+    let mut cuts = likelihood.eliminate(cuts);
+    let line = likelihood.line();
+    if line.rise.abs() >= min_step && likelihood.is_likelier(&line, &cuts) {
+        return SelectedSteps { cuts: vec![0], drift: Some(line.rise), correlation: line.correlation };
+    }
+    likelihood.drop_uncertain(&mut cuts);
+    SelectedSteps { correlation: likelihood.correlation(&cuts), cuts, drift: None }
+}
+
+/// Returns the levels that begin at `cuts`: the index of the first value, and the values.
+pub(crate) fn parts<'a>(logs: &'a [f64], cuts: &'a [usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
+    let ends = cuts.iter().skip(1).copied().chain([logs.len()]);
+    cuts.iter().zip(ends).map(|(&first, end)| (first, &logs[first..end]))
+}
+
+/// Estimates the standard deviation of the logarithms around their level from the median of the absolute differences of
+/// values at distance `apart`.
+///
+/// A step or an outlier changes few differences and hardly affects their median. For normal noise that median is 0.9539
+/// (0.6745 times the root of 2) standard deviations.
+pub(crate) fn noise(logs: &[f64], apart: usize) -> f64 {
+    let differences: Vec<f64> =
+        logs.windows(apart + 1).map(|window| (window[apart] - window[0]).abs()).collect();
+    center(&differences) / 0.9539
+}
+
+/// Returns the median; 0 without values.
+pub(crate) fn center(logs: &[f64]) -> f64 {
+    median(logs).unwrap_or(0.0)
+}
+
+/// Returns the lower bound for the noise of a fit. Less noise than the smallest step of interest would only create steps
+/// of no interest. Less than the differences of values at distance two would be chance; differences of neighbours are
+/// too small in correlated noise.
+fn min_noise(logs: &[f64], min_step: f64) -> f64 {
+    min_step.max(noise(logs, 2)) / 5.0
+}
+
+impl Likelihood {
+    /// Returns the log-likelihood of the levels minus the penalties of their steps.
+    fn value(&self, cuts: &[usize]) -> f64 {
+        let each = PENALTY - SHORT / self.count as f64;
+        let ends = cuts.iter().skip(2).copied().chain([self.count]);
+        let shorter = cuts.windows(2).zip(ends).map(|(pair, end)| (pair[1] - pair[0]).min(end - pair[1]));
+        self.log(cuts) - shorter.map(|length| each - LENGTH * (length as f64).ln()).sum::<f64>()
+    }
+
+    /// Removes the least valuable step repeatedly and returns the best of all resulting fits. Steps move to their best
+    /// positions first, and the neighbours of a removed step move again.
+    fn eliminate(&self, cuts: Vec<usize>) -> Vec<usize> {
+        let mut left = cuts;
+        for index in 1..left.len() {
+            self.reposition(&mut left, index);
+        }
+        let mut best = (self.value(&left), left.clone());
+        while left.len() > 1 {
+            let without = (1..left.len()).map(|index| {
+                let cuts = [&left[..index], &left[index + 1..]].concat();
+                (self.value(&cuts), index, cuts)
+            });
+            let Some((_, index, cuts)) = without.max_by(|a, b| a.0.total_cmp(&b.0)) else { break };
+            left = cuts;
+            self.reposition(&mut left, index - 1);
+            self.reposition(&mut left, index);
+            let value = self.value(&left);
+            if value > best.0 {
+                best = (value, left.clone());
+            }
+        }
+        best.1
+    }
+
+    /// Returns true if a line explains the series better than these levels, and clearly better than any single step.
+    fn is_likelier(&self, line: &LineFit, cuts: &[usize]) -> bool {
+        let mut steps = (MIN_LEVEL..=self.count - MIN_LEVEL).map(|position| self.log(&[0, position]));
+        line.log - LINE > self.value(cuts) && steps.all(|step| line.log > step + MIN_LINE_ADVANTAGE)
+    }
+
+    /// Returns the value of each position of a cut between its neighbours.
+    fn positions(&self, cuts: &[usize], index: usize) -> Vec<(usize, f64)> {
+        let end = cuts.get(index + 1).copied().unwrap_or(self.count);
+        let mut moved = cuts.to_vec();
+        let positions = cuts[index - 1] + MIN_LEVEL..=end - MIN_LEVEL;
+        positions
+            .map(|position| {
+                moved[index] = position;
+                (position, self.value(&moved))
+            })
+            .collect()
+    }
+
+    /// Moves a cut to its best position. Ignores the first cut, which is no step, and indices beyond the last.
+    fn reposition(&self, cuts: &mut [usize], index: usize) {
+        if (1..cuts.len()).contains(&index)
+            && let Some((position, _)) =
+                self.positions(cuts, index).into_iter().max_by(|a, b| a.1.total_cmp(&b.1))
+        {
+            cuts[index] = position;
+        }
+    }
+
+    /// Removes the steps whose position is uncertain, the most uncertain first.
+    fn drop_uncertain(&self, cuts: &mut Vec<usize>) {
+        while let Some((index, probability)) = (1..cuts.len())
+            .map(|index| (index, self.position_probability(cuts, index)))
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            && probability < MIN_PROBABILITY
+        {
+            cuts.remove(index);
+        }
+    }
+
+    /// Returns the probability that a step is near its reported position, with the others fixed.
+    fn position_probability(&self, cuts: &[usize], index: usize) -> f64 {
+        let near = |position: usize| f64::from(u8::from(position.abs_diff(cuts[index]) <= REACH));
+        weighted_mean(
+            self.positions(cuts, index).into_iter().map(|(position, value)| (near(position), value)),
+        )
+    }
+}
+
+/// Joins levels that differ by less than `least`, the closest first.
+fn drop_small(logs: &[f64], cuts: &mut Vec<usize>, least: f64) {
+    loop {
+        let centers: Vec<f64> = parts(logs, cuts).map(|(_, part)| center(part)).collect();
+        let steps = centers.windows(2).map(|pair| (pair[1] - pair[0]).abs());
+        let smallest = steps.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+        match smallest.filter(|(_, step)| *step < least) {
+            Some((index, _)) => cuts.remove(index + 1),
+            None => return,
+        };
+    }
+}

@@ -1,0 +1,255 @@
+//! Builds the findings about a fleet: outliers and differences, with their texts and next steps.
+
+use gpubench_report::Side;
+use gpubench_report::case::density_text;
+use gpubench_text::count::{self, counted};
+use gpubench_text::grouped::grouped;
+use serde::Serialize;
+
+use crate::fleet::table::{FleetColumn, FleetTable};
+use gpubench_analysis::fleet::best::{BestResult, LineKey};
+use gpubench_analysis::fleet::facts::{DeviceFact, differing, of_gpu, of_host};
+use gpubench_analysis::fleet::identity::DeviceClass;
+
+/// Maximum number of cases or members named in a sentence; the others are counted.
+const MAX_NAMED: usize = 4;
+
+/// Kinds of findings, most severe first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FindingKind {
+    /// A GPU or host lacks times that similar ones have.
+    MissingTimes,
+    /// A GPU or host is slower or faster than similar ones overall.
+    Member,
+    /// A GPU or host is slower or faster in one cell.
+    Cell,
+    /// Two similar ones differ, and it is unknown which is the outlier.
+    Pair,
+    /// Devices of one model have different configurations.
+    MixedClasses,
+}
+
+/// An outlier or a difference.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FleetFinding {
+    /// The kind.
+    pub kind: FindingKind,
+    /// The side of the processor concerned.
+    pub side: Side,
+    /// Name of the device or host.
+    pub name: String,
+    /// Time of the device or host over that of similar ones, if the finding is about times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// The finding in one sentence.
+    pub text: String,
+    /// The next step.
+    pub next: String,
+}
+
+impl FleetFinding {
+    /// Creates a finding about a column; `log` is the logarithm of its ratio.
+    fn new(
+        table: &FleetTable<'_>,
+        column: usize,
+        kind: FindingKind,
+        log: Option<f64>,
+        text: String,
+        next: String,
+    ) -> Self {
+        let name = table.columns[column].name.clone();
+        FleetFinding { kind, side: table.side, name, ratio: log.map(f64::exp), text, next }
+    }
+}
+
+/// Similar columns of a table.
+pub(super) struct SimilarColumns<'a> {
+    pub table: &'a FleetTable<'a>,
+    /// Indices of the columns in the table.
+    pub columns: Vec<usize>,
+}
+
+impl SimilarColumns<'_> {
+    /// Builds the finding about a member that deviates overall; `most` is the op that deviates most.
+    pub(crate) fn member(&self, column: usize, log: f64, most: Option<(&str, f64)>) -> FleetFinding {
+        let most = most.map(|(op, log)| format!(" (most in {op}: {})", by(log))).unwrap_or_default();
+        let (name, like) = (&self.table.columns[column].name, self.median_of_others());
+        let text = format!("{name} {}{most}", compared(log, "is", "slower", &like));
+        let check = match self.table.side {
+            Side::Gpu => "its cooling, its slot and other processes (nvidia-smi -q)",
+            Side::Cpu => "other processes, its memory and its power settings",
+        };
+        let next = self.differences(column);
+        let next = next.unwrap_or_else(|| format!("its report shows no difference: check {check}"));
+        FleetFinding::new(self.table, column, FindingKind::Member, Some(log), text, next)
+    }
+
+    /// Builds the finding about one cell; `whole` is the deviation of the member overall, if that is an outlier too.
+    pub(crate) fn cell(&self, column: usize, line: usize, log: f64, whole: Option<f64>) -> FleetFinding {
+        let (table, like) = (self.table, self.median_of_others());
+        let whole = whole.map(|log| {
+            let direction = if log > 0.0 { "longer" } else { "less" };
+            format!(" (overall it takes {} {direction})", by(log))
+        });
+        let variants = self.other_variant(column, line).unwrap_or_default();
+        let (case, name) = (case(&table.lines[line].key), &table.columns[column].name);
+        let what = compared(log, "takes", "longer", &like);
+        let text = format!("{case}: {name} {what}{}{variants}", whole.unwrap_or_default());
+        let differences = self.differences(column).map(|differ| format!("{differ}; ")).unwrap_or_default();
+        let next = differences + &show(&table.columns[column]);
+        FleetFinding::new(table, column, FindingKind::Cell, Some(log), text, next)
+    }
+
+    /// Builds the finding about two similar members, of which the first is slower.
+    pub(crate) fn pair(&self, slow: usize, fast: usize, log: f64) -> FleetFinding {
+        let [slow_name, fast_name] = [slow, fast].map(|column| &self.table.columns[column].name);
+        let (what, noun) = (compared(log, "is", "slower", fast_name), noun(self.table.side, 1));
+        let text = format!(
+            "{slow_name} {what}, the only similar {noun}: with two, gpubench cannot say which is unusual"
+        );
+        let next = self.differences(slow).unwrap_or_else(|| "measure a third similar one".into());
+        FleetFinding::new(self.table, slow, FindingKind::Pair, Some(log), text, next)
+    }
+
+    /// Builds the finding about lines for which a column has no time although similar ones have.
+    pub(crate) fn missing_times(&self, column: usize, lines: &[usize]) -> FleetFinding {
+        let listed = lines.iter().map(|&line| {
+            let line = &self.table.lines[line];
+            let why = match &line.times[column] {
+                Some(BestResult::Untimed(missing)) => {
+                    let reason = missing.reason.as_deref().map(|reason| format!(": {reason}"));
+                    format!(" ({}{})", missing.outcome.name(), reason.unwrap_or_default())
+                }
+                _ => String::new(),
+            };
+            case(&line.key) + &why
+        });
+        let (owner, cases) = (&self.table.columns[column], counted(lines.len(), "case"));
+        let (name, nouns) = (&owner.name, noun(self.table.side, 2));
+        let text = format!("{name} has no time for {cases} that similar {nouns} measured: {}", named(listed));
+        FleetFinding::new(self.table, column, FindingKind::MissingTimes, None, text, show(owner))
+    }
+
+    fn median_of_others(&self) -> String {
+        let others = self.columns.len() - 1;
+        format!("the median of {others} similar {}", noun(self.table.side, others))
+    }
+
+    fn others(&self, column: usize) -> impl Iterator<Item = usize> {
+        self.columns.iter().copied().filter(move |other| *other != column)
+    }
+
+    /// Returns the recorded differences from the other columns.
+    fn differences(&self, column: usize) -> Option<String> {
+        let facts = |column: usize| -> Vec<DeviceFact> {
+            let reports = &self.table.columns[column].reports;
+            match self.table.side {
+                Side::Cpu => of_host(reports),
+                Side::Gpu => of_gpu(reports[0]),
+            }
+        };
+        let found = differing(&facts(column), &self.others(column).map(facts).collect::<Vec<_>>());
+        (!found.is_empty()).then(|| format!("different from the others: {}", found.join(", ")))
+    }
+
+    /// Returns the variant of a cell, if it differs from that of most similar columns.
+    fn other_variant(&self, column: usize, line: usize) -> Option<String> {
+        let line = &self.table.lines[line];
+        let own = &line.timing(column)?.variant;
+        let others = self.others(column).filter_map(|other| Some((&line.timing(other)?.variant, ())));
+        let others: Vec<(&String, ())> = others.collect();
+        let count = others.len();
+        let (usual, _) = grouped(others).into_iter().find(|(_, same)| 2 * same.len() > count)?;
+        (usual != own).then(|| format!(" (its best variant is {own}; for most others it is {usual})"))
+    }
+}
+
+/// Builds the findings about models with several configurations, which are not compared.
+pub(crate) fn mixed_classes(table: &FleetTable<'_>) -> Vec<FleetFinding> {
+    let by_model = grouped(table.classes().into_iter().map(|class| (&class.0.model, class)));
+    let several = by_model.into_iter().filter(|(_, classes)| classes.len() > 1);
+    let finding = |(model, classes): (&String, Vec<(&DeviceClass, Vec<usize>)>)| {
+        let (_, rarest) = classes.iter().min_by_key(|(_, columns)| columns.len())?;
+        let listed = classes.iter().map(|(class, columns)| {
+            let names = named(columns.iter().map(|&column| table.columns[column].name.clone()));
+            let details = if class.details.is_empty() { "nothing recorded" } else { &class.details };
+            format!("{} with {details} ({names})", columns.len())
+        });
+        let text = format!(
+            "{model} {} have {} configurations, which gpubench does not compare: {}",
+            noun(table.side, 2),
+            classes.len(),
+            listed.collect::<Vec<_>>().join(", ")
+        );
+        let next = "to compare them, give all the same driver, clocks and CPUs".into();
+        Some(FleetFinding::new(table, rarest[0], FindingKind::MixedClasses, None, text, next))
+    };
+    several.filter_map(finding).collect()
+}
+
+/// Returns the line for a device class without outliers.
+pub(crate) fn no_outliers(side: Side, class: &DeviceClass, count: usize) -> String {
+    let nouns = noun(side, count);
+    match count {
+        2 => format!("The 2 similar {nouns} differ by at most 3 %: {class}."),
+        _ => format!("No outlier among {count} similar {nouns}: {class}."),
+    }
+}
+
+/// Returns a line saying that runs of one device or host are combined; `None` if each was measured once.
+pub(crate) fn repeated_runs(by_device: &FleetTable<'_>) -> Option<String> {
+    let counts = by_device.columns.iter().map(|column| column.members.len());
+    let counts: Vec<usize> = counts.filter(|count| *count > 1).collect();
+    let runs: usize = counts.iter().sum();
+    let of_two = if counts.contains(&2) { " (of two, the faster)" } else { "" };
+    let devices = counted(counts.len(), &noun(by_device.side, 1));
+    (runs > 0).then(|| match by_device.side {
+        Side::Gpu => format!(
+            "{runs} runs of {devices}: gpubench judges each device once, by the median run of each case."
+        ),
+        Side::Cpu => {
+            format!("{runs} runs on {devices}: each host's column has the median run of each case{of_two}.")
+        }
+    })
+}
+
+/// `matmul N=1000 f32, cold cache`.
+fn case(key: &LineKey) -> String {
+    let density = key.density.map(|density| format!(" density {}", density_text(density)));
+    let variant = key.variant.as_ref().map(|variant| format!(" {variant}")).unwrap_or_default();
+    let LineKey { op, n, dtype, cache, .. } = key;
+    format!("{op}{variant} N={n} {dtype}{}, {cache} cache", density.unwrap_or_default())
+}
+
+/// Returns the noun for the columns of a side.
+pub fn noun(side: Side, count: usize) -> String {
+    count::noun(count, if side == Side::Gpu { "device" } else { "host" })
+}
+
+fn show(column: &FleetColumn<'_>) -> String {
+    format!("rows: gpubench show FLEET --member '{}' --all-variants", column.members[0])
+}
+
+fn named(listed: impl Iterator<Item = String>) -> String {
+    let mut all: Vec<String> = listed.collect();
+    if all.len() > MAX_NAMED {
+        let more = format!("{} more", all.len() - MAX_NAMED);
+        all.splice(MAX_NAMED.., [more]);
+    }
+    all.join(", ")
+}
+
+/// Says how much slower or faster than `other` something is: `is 8 % slower than a GPU 0`.
+fn compared(log: f64, verb: &str, slower: &str, other: &str) -> String {
+    match log > 0.0 {
+        _ if log >= 2f64.ln() => format!("takes {:.1} times as long as {other}", log.exp()),
+        true => format!("{verb} {} {slower} than {other}", by(log)),
+        false => format!("takes {} less time than {other}", by(log)),
+    }
+}
+
+/// Formats a deviation in per cent, without its sign.
+fn by(log: f64) -> String {
+    format!("{:.0} %", 100.0 * (log.exp() - 1.0).abs())
+}

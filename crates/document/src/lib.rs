@@ -1,0 +1,7 @@
+//! Turns what is derived from reports into headings, paragraphs, tables, charts and notes, once for every medium.
+
+#![forbid(unsafe_code)]
+
+pub mod fleet;
+pub mod report;
+pub mod trend;

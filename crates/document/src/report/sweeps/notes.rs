@@ -1,0 +1,328 @@
+//! The notes of the first screen: title, warnings, legend and first use, as sentences that the screen wraps.
+
+use std::collections::BTreeMap;
+
+use crate::report::crossover_text::{crossover_clause, plain};
+use gpubench_analysis::answer::first_use::{FirstUse, calls_to_repay, condition};
+use gpubench_analysis::answer::libraries;
+use gpubench_analysis::answer::{
+    Comparison, Contender, Estimate, Kind, Names, Pair, SpeedUp, Versus, has_both_caches, memory_decides,
+};
+use gpubench_ops as op;
+use gpubench_report::Side;
+use gpubench_report::case::{Cache, DType};
+use gpubench_report::report::machine::machine;
+use gpubench_report::report::quantity::{three_digits, time_text};
+use gpubench_report::report::{Outcome, Report, Row};
+use gpubench_text::count::counted;
+use gpubench_text::grouped::{distinct, grouped};
+use gpubench_text::words::capitalised;
+
+use super::super::cautions::shown;
+use super::super::problems::{ended_early, why_none_of};
+use super::{Sweep, Sweeps};
+
+/// The machines compared and the conditions; for a report of one side, why there is no comparison.
+pub fn title(report: &Report) -> String {
+    let versus = Versus::of(report);
+    if versus.is_named() {
+        return title_of(report, versus);
+    }
+    let sides = [Side::Cpu, Side::Gpu].map(|side| {
+        let measured = report.rows.iter().any(|row| row.side == side && row.execute.is_some());
+        measured.then(|| machine(report, side).unwrap_or_else(|| "GPU".into()))
+    });
+    let conditions = conditions(report);
+    match sides {
+        [Some(cpu), Some(gpu)] if versus.is_tuned() => {
+            format!("{gpu} against {cpu}, both with gpubench's own tuned code; {conditions}.")
+        }
+        [Some(cpu), Some(gpu)] => format!("{gpu} against {cpu}; {conditions}."),
+        [Some(cpu), None] => format!("{}\n{cpu}; {conditions}.", no_gpu(report)),
+        [None, Some(gpu)] => format!("No CPU was measured: GPU times only.\n{gpu}; {conditions}."),
+        [None, None] => format!("Nothing was measured{}.", why_none_of(&report.rows)),
+    }
+}
+
+/// The title where `--versus` names the contenders.
+fn title_of(report: &Report, versus: Versus<'_>) -> String {
+    let is_measured =
+        |one: &Contender| report.rows.iter().any(|row| versus.has(*one, row) && row.execute.is_some());
+    let conditions = conditions(report);
+    let Some(missing) = Contender::BOTH.into_iter().find(|one| !is_measured(one)) else {
+        return format!("{}; {conditions}.", versus.machines(report).unwrap_or_default());
+    };
+    match versus.machine(report, missing.other()).filter(|_| is_measured(&missing.other())) {
+        Some(other) => {
+            let [none, times] = [missing, missing.other()].map(|one| versus.name(one));
+            let why = why_none_of(report.rows.iter().filter(|row| versus.has(missing, row)));
+            format!("No cell of {none} was measured{why}.\n{times} times only: {other}; {conditions}.")
+        }
+        None => format!("Nothing was measured{}.", why_none_of(&report.rows)),
+    }
+}
+
+/// Says why a report has CPU times only.
+fn no_gpu(report: &Report) -> &'static str {
+    let mut of_gpu = report.rows.iter().filter(|row| row.side == Side::Gpu);
+    let Some(gpu) = of_gpu.next() else {
+        return match ended_early(report).is_some() && asks_for_others(report) {
+            true => "CPU times only: the run ended before any cell of another backend.",
+            false => "CPU times only: no GPU variant was selected.",
+        };
+    };
+    if gpu.outcome == Outcome::Incorrect || of_gpu.any(|row| row.outcome == Outcome::Incorrect) {
+        return "CPU times only: no answer of the GPU was correct.";
+    }
+    match report.environment.backend(&gpu.backend).is_some_and(|backend| backend.available) {
+        true => "No GPU cell was measured: CPU times only.",
+        false => "No GPU found: CPU times only (gpubench doctor lists what is missing).",
+    }
+}
+
+/// Returns whether the run was to measure backends of which the report has no cell.
+fn asks_for_others(report: &Report) -> bool {
+    let asked = report.environment.settings["backends"].as_array().into_iter().flatten();
+    let mut asked = asked.filter_map(|name| name.as_str());
+    asked.any(|name| report.rows.iter().all(|row| row.backend != name))
+}
+
+/// `float32, N x N, cold caches`: element type and shape of the operands, and the state of the caches.
+fn conditions(report: &Report) -> String {
+    let dtypes = DType::ALL.iter().filter(|dtype| report.rows.iter().any(|row| row.case.dtype == **dtype));
+    let dtypes: Vec<&str> = dtypes.map(|dtype| dtype.words()).collect();
+    let caches = match report.rows.first().map_or(Cache::Cold, |row| row.cache) {
+        _ if has_both_caches(report) => "cold and hot".into(),
+        cache => cache.to_string(),
+    };
+    let has_operands = report.rows.iter().any(|row| op::compares_sides(&row.case.op));
+    let operands = if has_operands { ", N x N" } else { "" };
+    format!("{}{operands}, {caches} caches", dtypes.join(" and "))
+}
+
+/// The number of best times of each grade, at all sizes: the tables of the screen may show fewer.
+pub fn grades(report: &Report) -> Option<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for grade in shown(report, false).iter().filter_map(|row| row.execute.as_ref()?.grade) {
+        *counts.entry(grade.to_string()).or_default() += 1;
+    }
+    let total: usize = counts.values().sum();
+    let meaning = if counts.contains_key("D") { " (D: not reliable)" } else { "" };
+    let counts: Vec<String> = counts.iter().map(|(grade, count)| format!("{count} {grade}")).collect();
+    let counts = counts.join(", ");
+    let times = counted(total, "best time");
+    (total > 0).then(|| format!("Grades of {times}, at all sizes: {counts}{meaning}. Why: --tables."))
+}
+
+/// The libraries that are missing, one sentence each.
+pub fn missing_libraries(report: &Report) -> impl Iterator<Item = String> {
+    libraries::missing(report)
+        .into_iter()
+        .map(|missing| format!("{}; {}.", capitalised(&missing.text), missing.next))
+}
+
+/// The first warning about the run, and the number of further ones.
+pub fn first_run_warning(report: &Report) -> Option<String> {
+    let warnings = &report.environment.warnings;
+    let first = warnings.first()?;
+    let more = match warnings.len() {
+        1 => String::new(),
+        count => format!(" ({} more: --tables)", count - 1),
+    };
+    Some(format!("Warning: {}; {}{more}.", first.text, first.next))
+}
+
+impl Sweeps<'_> {
+    /// The size from which B is faster: one line per sweep of several sizes.
+    pub fn crossovers(&self) -> Vec<String> {
+        let line = |sweep: &Sweep<'_>| {
+            let clause = |kind| {
+                let found = sweep.crossover(kind).filter(|found| !found.is_one_size())?;
+                Some(plain(&crossover_clause(found, self.versus)))
+            };
+            let resident = clause(Kind::Resident)?;
+            let with_copies = self.kinds.end_to_end().iter().filter_map(|&kind| Some((kind, clause(kind)?)));
+            let with_copies: Vec<(Kind, String)> = with_copies.collect();
+            if with_copies.is_empty() {
+                return Some(format!("{}: {resident}.", sweep.name));
+            }
+            if with_copies.iter().all(|(_, whole)| *whole == resident) {
+                return Some(format!("{}: {resident}, with or without copies.", sweep.name));
+            }
+            let copies = |(kind, whole): &(Kind, String)| format!("; {} {whole}", self.kinds.words(*kind));
+            let copies: String = match with_copies.as_slice() {
+                [(_, pageable), (_, pinned)] if pageable == pinned => {
+                    format!("; end to end (either memory) {pinned}")
+                }
+                each => each.iter().map(copies).collect(),
+            };
+            Some(format!("{}: {resident}{copies}.", sweep.name))
+        };
+        self.all.iter().filter_map(line).collect()
+    }
+
+    /// The cases whose faster contender end to end depends on the host memory: every case, or that of the largest size of
+    /// each sweep.
+    pub fn memory_decides(&self, every_case: bool) -> Option<String> {
+        let shown = self.all.iter().flat_map(|sweep| {
+            let skipped = if every_case { 0 } else { sweep.compared().count().saturating_sub(1) };
+            sweep.compared().skip(skipped).map(|case| (sweep.name.as_str(), case))
+        });
+        memory_decides(shown)
+    }
+
+    /// The fastest variant of each contender at the largest sizes.
+    pub fn variants(&self) -> Option<String> {
+        let names = Names::of(self.report);
+        let best = |sweep: &Sweep<'_>| {
+            let pair = sweep.compared().last()?.best_pair()?;
+            let doers = [(Contender::A, pair.a), (Contender::B, pair.b)];
+            let [a, b] = doers.map(|(one, row)| match row.backend == self.versus.name(one) {
+                true => row.doer().to_owned(),
+                false => names.doer(row),
+            });
+            Some(format!("{} {a} / {b}", sweep.section.op))
+        };
+        let named = distinct(self.all.iter().filter_map(best));
+        let [a, b] = Contender::BOTH.map(|one| self.versus.label(one));
+        (!named.is_empty()).then(|| format!("Fastest variants at that N ({a} / {b}): {}.", named.join(", ")))
+    }
+
+    /// Returns whether the best of a contender may be of one backend or another.
+    pub fn has_several_backends(&self) -> bool {
+        let of = |one| {
+            let rows = self.report.rows.iter().filter(move |row| self.versus.has(one, row));
+            distinct(rows.map(|row| row.backend.as_str())).len()
+        };
+        Contender::BOTH.into_iter().any(|one| of(one) > 1)
+    }
+
+    /// The cost of the first use of B's GPU, and the number of calls at the largest size that repay it.
+    pub fn first_use(&self) -> Option<String> {
+        let found = self.all.iter().filter_map(|sweep| {
+            let (_, pair) = sweep.largest(Kind::Resident)?;
+            let first = FirstUse::of(self.report, pair.b)?;
+            Some((sweep, pair, first))
+        });
+        let found: Vec<(&Sweep<'_>, Pair<'_>, FirstUse)> = found.collect();
+        let max = |pick: fn(&FirstUse) -> Option<f64>| {
+            found.iter().filter_map(|(_, _, first)| pick(first)).max_by(f64::total_cmp).map(time_text)
+        };
+        let mark = |pair: &Pair<'_>| if pair.is_unreliable() { "!" } else { "" };
+        let once = max(|first| first.context_s).map(|time| format!("context {time}"));
+        let of_op = found.iter().filter_map(|(sweep, _, first)| {
+            let seconds = first.compile_s.unwrap_or(0.0) + first.plan_s.unwrap_or(0.0);
+            (seconds > 0.0).then(|| format!("{} {}", sweep.name, time_text(seconds)))
+        });
+        let of_op: Vec<String> = of_op.collect();
+        let of_op = (!of_op.is_empty()).then(|| format!("compiling and planning {}", of_op.join(", ")));
+        let costs: Vec<String> = [once, of_op].into_iter().flatten().collect();
+        let calls = found.iter().filter_map(|(sweep, pair, _)| {
+            Some(format!("{} {}{}", sweep.name, calls_to_repay(self.report, pair)?, mark(pair)))
+        });
+        let calls: Vec<String> = calls.collect();
+        let repaid = match calls.join(", ") {
+            calls if calls.is_empty() => calls,
+            calls => format!(" Calls at that N to repay it ({}): {calls}.", condition(Kind::Resident)),
+        };
+        (!costs.is_empty()).then(|| {
+            format!("First use of {}: {}.{repaid}", self.versus.noun(Contender::B), costs.join("; "))
+        })
+    }
+
+    /// One line per op that does not compare sides, with the time of each variant at its largest size.
+    pub fn costs(&self) -> Vec<String> {
+        let sweeps = self.all.iter().filter(|sweep| !op::compares_sides(sweep.section.op));
+        let names = Names::of(self.report);
+        sweeps.filter_map(|sweep| costs(sweep, &names)).collect()
+    }
+
+    /// The backends that are the best of their side in no shown case, such as the program of `--external`, each with its
+    /// fastest variant: the tables of the screen have the best of each side only. [`Self::slower_variants()`] has those of B
+    /// where sides are compared.
+    pub fn slower_backends(&self) -> Option<String> {
+        let names = Names::of(self.report);
+        let sweeps = self.all.iter().filter(|sweep| op::compares_sides(sweep.section.op));
+        let is_timed = |case: &&Comparison<'_>| case.a.or(case.b).is_some();
+        let found = sweeps.filter_map(|sweep| {
+            let comparisons = &sweep.section.comparisons;
+            let case = sweep.compared().last().or_else(|| comparisons.iter().rfind(is_timed))?;
+            let one = if case.a.is_some() { Contender::A } else { Contender::B };
+            let mut rows: Vec<(&Row, Estimate)> = case.candidates(one, Kind::Resident).collect();
+            rows.sort_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+            Some((sweep.name.as_str(), rows))
+        });
+        let found: Vec<(&str, Vec<(&Row, Estimate)>)> = found.collect();
+        let best: Vec<&str> =
+            found.iter().filter_map(|(_, rows)| Some(rows.first()?.0.backend.as_str())).collect();
+        let slower = |(name, rows): &(&str, Vec<(&Row, Estimate)>)| {
+            let (_, best_s) = rows.first()?;
+            let others = rows.iter().filter(|(row, _)| !best.contains(&row.backend.as_str()));
+            let fastest = grouped(others.map(|(row, time)| (row.backend.as_str(), (row, time))));
+            let factor = |(_, rows): &(&str, Vec<(&&Row, &Estimate)>)| {
+                let (row, time) = rows.first()?;
+                Some(format!("{} {}", names.variant(row), SpeedUp(time.over(*best_s)?).factor_text()))
+            };
+            let factors: Vec<String> = fastest.iter().filter_map(factor).collect();
+            (!factors.is_empty()).then(|| format!("{name} {}", factors.join(", ")))
+        };
+        let slower: Vec<String> = found.iter().filter_map(slower).collect();
+        (!slower.is_empty()).then(|| {
+            format!(
+                "Slower backends at the largest N, time over the best of their side: {}.",
+                slower.join("; ")
+            )
+        })
+    }
+
+    /// B's variants that are measurably slower than the best at the largest sizes, and those of other backends that tie with
+    /// it, with their factors.
+    pub fn slower_variants(&self) -> Option<String> {
+        let sweeps = self.all.iter().filter(|sweep| op::compares_sides(sweep.section.op));
+        let names = Names::of(self.report);
+        let (found, ties): (Vec<String>, Vec<bool>) =
+            sweeps.filter_map(|sweep| slower(sweep, &names)).unzip();
+        let has_tie = ties.contains(&true);
+        let (slower, mark) = if has_tie { ("Slower or equal", " (?: a tie)") } else { ("Slower", "") };
+        (!found.is_empty()).then(|| {
+            format!(
+                "{slower} {} variants at the largest N, resident time over the best{mark}: {}.",
+                self.versus.label(Contender::B),
+                found.join("; ")
+            )
+        })
+    }
+}
+
+/// `transfer-loop copy-each 83.4x, copy-each-pinned 17.2x`, by resident times; `matmul cupy/matmul 1.01x?` for a tie of
+/// another backend, which no other line would name. With whether there is a tie.
+fn slower(sweep: &Sweep<'_>, names: &Names) -> Option<(String, bool)> {
+    let case = sweep.compared().last()?;
+    let best = case.pair(Kind::Resident)?;
+    let rivals = case.candidates(Contender::B, Kind::Resident);
+    let rivals = rivals.filter(|(row, _)| !std::ptr::eq(*row, best.b));
+    let slower = |(row, time): (&Row, Estimate)| {
+        let times = SpeedUp(time.over(best.b_s)?);
+        let is_tie = times.winner().is_none();
+        let is_shown =
+            if is_tie { row.backend != best.b.backend } else { times.winner() == Some(Contender::B) };
+        let mark = if is_tie { "?" } else { "" };
+        is_shown.then(|| (format!("{} {}{mark}", names.variant(row), times.factor_text()), is_tie))
+    };
+    let (slower, ties): (Vec<String>, Vec<bool>) = rivals.filter_map(slower).unzip();
+    (!slower.is_empty()).then(|| (format!("{} {}", sweep.name, slower.join(", ")), ties.contains(&true)))
+}
+
+/// `transfer N=8192: h2d-pageable 32.9 ms (8.17 GB/s), h2d-pinned 4.84 ms (55.4 GB/s).`
+fn costs(sweep: &Sweep<'_>, names: &Names) -> Option<String> {
+    let measured = |case: &&Comparison<'_>| case.rows.iter().any(|row| row.execute.is_some());
+    let largest = sweep.section.comparisons.iter().rev().find(measured)?;
+    let cost = |row: &&Row| {
+        let execute = row.execute.as_ref()?;
+        let rate = (row.work.flop == 0.0 && row.work.bytes > 0.0)
+            .then(|| format!(" ({} GB/s)", three_digits(row.work.bytes / execute.median_s / 1e9)));
+        Some(format!("{} {}{}", names.variant(row), execute.median_text(), rate.unwrap_or_default()))
+    };
+    let costs: Vec<String> = largest.rows.iter().filter_map(cost).collect();
+    Some(format!("{} N={}: {}.", sweep.name, largest.n, costs.join(", ")))
+}

@@ -1,0 +1,295 @@
+//! Axes: logarithmic ranges, ticks and their labels; linear ones are made in [`super::linear`].
+
+use gpubench_analysis::answer::{Contender, Versus};
+use gpubench_report::report::quantity::{TIME_UNITS, three_digits};
+
+/// The range of an axis; values beyond are drawn at its ends. They leave room for margins: the whole range of float64 less
+/// a few decades at either end.
+const HELD: (f64, f64) = (1e-250, 1e250);
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tick {
+    pub value: f64,
+    pub label: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    Log,
+    Linear,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    pub scale: Scale,
+    /// The quantity with its unit.
+    pub title: String,
+    /// The value at its low end, above 0 on a logarithmic axis.
+    pub low: f64,
+    pub high: f64,
+    /// Labelled ticks, ascending.
+    pub ticks: Vec<Tick>,
+    /// Values of the lighter grid lines, ascending.
+    pub minor: Vec<f64>,
+}
+
+impl Axis {
+    /// An axis of matrix sizes, with a tick at every size.
+    pub(crate) fn sizes(title: &str, sizes: &[u64]) -> Axis {
+        let values: Vec<f64> = sizes.iter().map(|&n| n as f64).collect();
+        let (low, high) = padded(&values, 0.07, 4.0);
+        let ticks = sizes.iter().map(|&n| Tick { value: n as f64, label: n.to_string() }).collect();
+        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor: vec![] }
+    }
+
+    /// An axis of ratios that holds `values` and, well inside, 1. Ticks below 1 mirror those above.
+    pub(crate) fn ratios(title: &str, values: &[f64], versus: Versus<'_>) -> Axis {
+        let mut values = values.to_vec();
+        values.extend([0.5, 2.0]);
+        let (low, high) = padded(&values, 0.08, 4.0);
+        let (ticks, minor) = Spacing::ticks(low, high, |spacing| {
+            let above = spacing.values(1.0, high.max(1.0 / low));
+            let both = above.into_iter().flat_map(|(factor, labelled)| {
+                let mirrored = (factor != 1.0).then_some(1.0 / factor);
+                let label = move |ratio| labelled.then(|| ratio_label(ratio, factor, versus));
+                mirrored.into_iter().chain([factor]).map(move |ratio| (ratio, label(ratio)))
+            });
+            both.filter(|(ratio, _)| (low..=high).contains(ratio)).collect()
+        });
+        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor }
+    }
+
+    /// An axis of plain numbers that holds `values`.
+    pub(crate) fn numbers(title: &str, values: &[f64]) -> Axis {
+        Axis::decades(title, values, plain)
+    }
+
+    /// An axis of times in seconds that holds `values`.
+    pub(crate) fn times(title: &str, values: &[f64]) -> Axis {
+        Axis::decades(title, values, time_label)
+    }
+
+    /// A logarithmic axis that holds `values`, with round ones labelled by `label`.
+    pub(crate) fn decades(title: &str, values: &[f64], label: impl Fn(f64) -> String) -> Axis {
+        let (low, high) = padded(values, 0.06, 4.0);
+        let (ticks, minor) = Spacing::ticks(low, high, |spacing| {
+            let values = spacing.values(low, high).into_iter();
+            values.map(|(value, labelled)| (value, labelled.then(|| label(value)))).collect()
+        });
+        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor }
+    }
+
+    /// An axis of places in an order, the first at 0, with their labels.
+    pub(crate) fn positions(title: &str, labels: Vec<String>) -> Axis {
+        let (low, high) = (-0.5, labels.len() as f64 - 0.5);
+        let ticks = labels.into_iter().enumerate().map(|(index, label)| Tick { value: index as f64, label });
+        Axis { scale: Scale::Linear, title: title.into(), low, high, ticks: ticks.collect(), minor: vec![] }
+    }
+
+    /// An axis of shares from nothing to the whole.
+    pub(crate) fn shares(title: &str) -> Axis {
+        let tick = |percent: u32| Tick { value: f64::from(percent) / 100.0, label: format!("{percent} %") };
+        let ticks = [0, 25, 50, 75, 100].map(tick).to_vec();
+        Axis { scale: Scale::Linear, title: title.into(), low: 0.0, high: 1.0, ticks, minor: vec![] }
+    }
+
+    /// The position of a value between the low end (0) and the high end (1).
+    pub(crate) fn fraction(&self, value: f64) -> f64 {
+        match self.scale {
+            // Differences of logarithms: the ratio of two values may overflow.
+            Scale::Log => (held(value).ln() - self.low.ln()) / (self.high.ln() - self.low.ln()),
+            Scale::Linear => (value - self.low) / (self.high - self.low),
+        }
+    }
+}
+
+/// Labels that an axis has at least, so that a reader can estimate values between them.
+const LEAST_LABELS: usize = 4;
+
+/// The labelled values of a decade, in tenths, from few to many.
+const LABELLED: [&[i32]; 5] = [
+    &[10],
+    &[10, 20, 50],
+    &[10, 20, 30, 50],
+    &[10, 20, 30, 40, 50, 60, 70, 80, 90],
+    &[10, 12, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90],
+];
+
+/// The labelled round values: more of them on fewer decades.
+struct Spacing {
+    /// Tenths that are labelled.
+    tenths: &'static [i32],
+    /// Decades from one label to the next.
+    decades: i32,
+}
+
+impl Spacing {
+    /// The ticks and the lighter lines of `marks`, each with the label that it may have: the sparsest with enough labels.
+    fn ticks(
+        low: f64,
+        high: f64,
+        marks: impl Fn(&Spacing) -> Vec<(f64, Option<String>)>,
+    ) -> (Vec<Tick>, Vec<f64>) {
+        let decades = ((high.log10() - low.log10()) / 9.0).ceil().max(1.0) as i32;
+        let of = |tenths| marks(&Spacing { tenths, decades });
+        let suffices = |marks: &Vec<(f64, Option<String>)>| {
+            marks.iter().filter(|(_, label)| label.is_some()).count() >= LEAST_LABELS
+        };
+        let most = || of(LABELLED[LABELLED.len() - 1]);
+        let mut marks = LABELLED.into_iter().map(of).find(suffices).unwrap_or_else(most);
+        marks.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let minor = marks.iter().filter(|(_, label)| label.is_none()).map(|(value, _)| *value).collect();
+        let tick = |(value, label): (f64, Option<String>)| Some(Tick { value, label: label? });
+        (marks.into_iter().filter_map(tick).collect(), minor)
+    }
+
+    /// The round values from `low` to `high`, ascending, and whether each is labelled.
+    fn values(&self, low: f64, high: f64) -> Vec<(f64, bool)> {
+        let mut values = vec![];
+        for exponent in (low.log10().floor() as i32)..=(high.log10().ceil() as i32) {
+            for tenths in 10..100 {
+                let value = scientific(tenths, exponent - 1);
+                let labelled = self.tenths.contains(&tenths) && exponent.rem_euclid(self.decades) == 0;
+                // Between labels decades apart, more lines would only be clutter.
+                let line = self.decades == 1 && tenths % 10 == 0 || (self.decades == 2 && tenths == 10);
+                if (labelled || line) && value >= low && value <= high {
+                    values.push((value, labelled));
+                }
+            }
+        }
+        values
+    }
+}
+
+/// `figure` times ten to the `exponent`, as close as its decimal text.
+fn scientific(figure: i32, exponent: i32) -> f64 {
+    format!("{figure}e{exponent}").parse().unwrap_or(f64::NAN)
+}
+
+/// The range of `values`, widened on both sides by a share of its logarithm, to a ratio of `least` at least.
+fn padded(values: &[f64], share: f64, min_factor: f64) -> (f64, f64) {
+    let low = held(values.iter().copied().fold(f64::INFINITY, f64::min));
+    let high = held(values.iter().copied().fold(0.0, f64::max));
+    let width = high.ln() - low.ln();
+    let margin = (width * share).max((min_factor.ln() - width) / 2.0);
+    (low * (-margin).exp(), high * margin.exp())
+}
+
+/// The value, or the nearest that an axis can hold.
+fn held(value: f64) -> f64 {
+    value.clamp(HELD.0, HELD.1)
+}
+
+/// `20 µs` for a round number of seconds.
+fn time_label(seconds: f64) -> String {
+    if !(1e-11..1e6).contains(&seconds) {
+        return format!("{seconds:e} s");
+    }
+    let fits = |unit: f64| seconds / unit > 0.9995;
+    let (unit, symbol) = TIME_UNITS.into_iter().find(|(unit, _)| fits(*unit)).unwrap_or(TIME_UNITS[3]);
+    format!("{} {symbol}", round(seconds / unit))
+}
+
+/// `GPU 10x`, `1x` or `CPU 10x`, for a ratio and its factor, which is at least 1.
+fn ratio_label(ratio: f64, factor: f64, versus: Versus<'_>) -> String {
+    match ratio {
+        1.0 => "1x".into(),
+        ratio if ratio > 1.0 => format!("{} {}x", versus.label(Contender::B), round(factor)),
+        _ => format!("{} {}x", versus.label(Contender::A), round(factor)),
+    }
+}
+
+/// A round figure without a needless fraction: `20`, `0.05`, `1e-9`.
+pub(crate) fn plain(figure: f64) -> String {
+    match figure {
+        figure if !(1e-4..1e6).contains(&figure) => format!("{figure:e}"),
+        figure if figure < 0.9995 => figure.to_string(),
+        figure if (figure - figure.round()).abs() < 1e-6 * figure => format!("{figure:.0}"),
+        figure => three_digits(figure),
+    }
+}
+
+/// A number near a round one without a needless fraction: `20`, `1.43`, `1e9`.
+fn round(figure: f64) -> String {
+    if figure >= 1e6 {
+        return format!("{figure:e}");
+    }
+    let whole = figure.round();
+    if (figure - whole).abs() < 1e-6 * figure { whole.to_string() } else { three_digits(figure) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::text_dump::labels;
+    use proptest::prelude::*;
+
+    #[test]
+    fn many_decades_have_one_label_each() {
+        let axis = Axis::times("", &[7.68e-6, 0.7438]);
+        assert_eq!(labels(&axis), ["10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s"]);
+        assert!(axis.minor.contains(&2e-5));
+    }
+
+    #[test]
+    fn few_decades_have_labels_at_one_two_five() {
+        let axis = Axis::times("", &[2e-4, 5e-3]);
+        assert_eq!(labels(&axis), ["200 µs", "500 µs", "1 ms", "2 ms", "5 ms"]);
+    }
+
+    fn ratios(values: &[f64]) -> Axis {
+        Axis::ratios("", values, Versus::SIDES)
+    }
+
+    #[test]
+    fn ratios_name_the_contenders() {
+        let axis = |versus| Axis::ratios("", &[0.2, 6.0], Versus::parse(versus).unwrap());
+        assert_eq!(labels(&axis("numpy:cupy")), ["numpy 5x", "numpy 2x", "1x", "cupy 2x", "cupy 5x"]);
+        assert_eq!(labels(&axis("numpy,torch-cpu:cupy")), ["A 5x", "A 2x", "1x", "cupy 2x", "cupy 5x"]);
+    }
+
+    #[test]
+    fn ratios_name_the_winner_and_hold_one() {
+        let axis = ratios(&[0.2, 6.0]);
+        assert_eq!(labels(&axis), ["CPU 5x", "CPU 2x", "1x", "GPU 2x", "GPU 5x"]);
+        let narrow = ratios(&[2.9]);
+        assert_eq!(labels(&narrow), ["CPU 2x", "1x", "GPU 2x", "GPU 3x"]);
+        let one_sided = ratios(&[70.0]);
+        assert_eq!(
+            labels(&one_sided),
+            ["CPU 2x", "1x", "GPU 2x", "GPU 5x", "GPU 10x", "GPU 20x", "GPU 50x", "GPU 100x"]
+        );
+    }
+
+    #[test]
+    fn a_single_size_stands_in_the_middle() {
+        let axis = Axis::sizes("", &[1000]);
+        assert!((axis.fraction(1000.0) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_ends_of_float64_have_finite_axes_with_short_labels() {
+        for values in [[1e308, f64::MAX], [5e-324, 1e-323], [5e-324, f64::MAX], [1e-250, 1e250]] {
+            for axis in [Axis::times("", &values), ratios(&values)] {
+                assert!(0.0 < axis.low && axis.low < axis.high && axis.high.is_finite(), "{axis:?}");
+                assert!(values.iter().all(|&v| axis.fraction(v) > 0.0 && axis.fraction(v) < 1.0), "{axis:?}");
+                assert!((1..=15).contains(&axis.ticks.len()) && axis.minor.len() < 40, "{axis:?}");
+                assert!(labels(&axis).iter().all(|label| label.len() < 12), "{axis:?}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_lies_inside_and_there_are_four_to_fifteen_labels(
+            low in -9.0..3.0f64, width in 0.0..9.0f64,
+        ) {
+            let values = [10f64.powf(low), 10f64.powf(low + width)];
+            for axis in [Axis::times("", &values), ratios(&values)] {
+                prop_assert!(values.iter().all(|&v| axis.fraction(v) > 0.0 && axis.fraction(v) < 1.0));
+                prop_assert!((4..=15).contains(&axis.ticks.len()), "{:?}", labels(&axis));
+                prop_assert!(axis.ticks.is_sorted_by(|a, b| a.value < b.value));
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The quantities on the y axis of charts by variant: time, or work per second.
+
+use gpubench_analysis::answer::peak_share::{bandwidth, limit, peak, peak_of, peaks};
+use gpubench_ops::{self as op, Limit};
+use gpubench_report::case::{Case, DType};
+use gpubench_report::report::quantity::three_digits;
+use gpubench_report::report::{Report, Row};
+
+use crate::chart::axis::Axis;
+use crate::chart::text::{self, Caption};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quantity {
+    /// Seconds by the host's clock, for both sides.
+    Time,
+    /// FLOP per second.
+    Flops,
+    /// Bytes per second.
+    Bytes,
+}
+
+/// Operations per byte at an op's largest default size, above which arithmetic limits it on any machine of today, and
+/// below which memory does.
+const BALANCE: f64 = 10.0;
+
+/// Units of rates.
+const GIGA: f64 = 1e9;
+
+impl Quantity {
+    /// The unit of an op's throughput: that of the resource which limits it at large sizes; `None` where latency does.
+    pub(crate) fn throughput(op: &str, rows: &[&Row]) -> Option<Quantity> {
+        let work = match op::find(op) {
+            Some(op) => {
+                let about = op.about();
+                let n = about.sizes.last().copied().unwrap_or(1);
+                let case =
+                    Case { op: about.name.into(), n, dtype: DType::F32, density: about.density, seed: 0 };
+                op.work(&case)
+            }
+            None => rows.iter().max_by_key(|row| row.case.n)?.work,
+        };
+        match limit(op) {
+            Limit::Latency => None,
+            Limit::Bus => Some(Quantity::Bytes),
+            Limit::Read | Limit::ReadAndWrite if work.flop > BALANCE * work.bytes => Some(Quantity::Flops),
+            Limit::Read | Limit::ReadAndWrite => Some(Quantity::Bytes),
+        }
+    }
+
+    /// The median and its interval; `None` where a logarithmic axis cannot show them.
+    pub(crate) fn of(self, row: &Row) -> Option<[f64; 3]> {
+        let execute = row.execute.as_ref()?;
+        let rate = |work: f64| {
+            let [low, high] = execute.ci95_s;
+            [execute.median_s, high, low].map(|seconds| work / seconds / GIGA)
+        };
+        let [value, low, high] = match self {
+            Quantity::Time => {
+                let [low, high] = execute.host_ci95_s.unwrap_or([execute.host_median_s; 2]);
+                [execute.host_median_s, low, high]
+            }
+            Quantity::Flops => rate(row.work.flop),
+            Quantity::Bytes => rate(row.work.bytes),
+        };
+        let usable = |figure: f64| figure.is_finite() && figure > 0.0;
+        let or_value = |figure| if usable(figure) { figure } else { value };
+        usable(value).then(|| [value, or_value(low), or_value(high)])
+    }
+
+    /// The measured peak of this quantity for a row.
+    pub(crate) fn peak(self, report: &Report, row: &Row) -> Option<f64> {
+        let peaks = peaks(report, &row.backend)?;
+        let limit = limit(&row.case.op);
+        let bus = || [peaks.upload, peaks.download].into_iter().flatten().map(|rates| rates.pinned);
+        let found = match self {
+            Quantity::Time => None,
+            Quantity::Flops => peak(&peaks, row),
+            Quantity::Bytes if limit == Limit::Bus => bus().reduce(f64::max),
+            Quantity::Bytes => bandwidth(&peaks, limit),
+        };
+        found.map(|rate| rate / GIGA).filter(|rate| rate.is_finite() && *rate > 0.0)
+    }
+
+    /// Returns whether that peak is one of float64, for a row of another element type.
+    pub(crate) fn is_of_float64(self, report: &Report, row: &Row) -> bool {
+        let of = || peak_of(&peaks(report, &row.backend)?, row);
+        self == Quantity::Flops
+            && of().is_some_and(|(_, name)| name == DType::F64.name() && row.case.dtype != DType::F64)
+    }
+
+    fn unit(self) -> &'static str {
+        match self {
+            Quantity::Time => "s",
+            Quantity::Flops => "GFLOP/s",
+            Quantity::Bytes => "GB/s",
+        }
+    }
+
+    /// A peak in words: `GPU 50900 GFLOP/s`.
+    pub(crate) fn peak_text(self, side: &str, peak: f64) -> String {
+        format!("{side} {} {}", three_digits(peak), self.unit())
+    }
+
+    pub(crate) fn axis(self, values: &[f64]) -> Axis {
+        match self {
+            Quantity::Time => Axis::times("Median time by the host's clock (log scale)", values),
+            Quantity::Flops | Quantity::Bytes => {
+                Axis::numbers(&format!("{} (log scale)", self.unit()), values)
+            }
+        }
+    }
+
+    pub(crate) fn caption(self) -> Caption {
+        if self == Quantity::Time { text::TIME } else { text::THROUGHPUT }
+    }
+
+    /// The question that the chart answers, after the op.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Quantity::Time => "time by size",
+            Quantity::Flops | Quantity::Bytes => "throughput by size",
+        }
+    }
+
+    /// The way in which the figures are measured, for the subtitle.
+    pub(crate) fn method(self) -> &'static str {
+        match self {
+            Quantity::Time => "GPU: data on the device, launch and wait included",
+            Quantity::Flops => "usual number of operations over the median time by each side's own clock",
+            Quantity::Bytes => "minimum bytes to move over the median time by each side's own clock",
+        }
+    }
+}

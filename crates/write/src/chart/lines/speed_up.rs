@@ -1,0 +1,247 @@
+//! Speed-ups against size, and where they cross 1: the three kinds of one report, or one kind of several.
+
+use gpubench_analysis::answer::{Comparison, Contender, Crossover, Kind, Kinds, Pair, Place, Versus};
+use gpubench_document::report::crossover_text::{crossover_text, size_text};
+use gpubench_document::report::sentences::largest;
+use gpubench_ops as op;
+use gpubench_text::palette::Role;
+
+use super::{CrossingMark, LineChart, Reference, SIZE_TITLE, extremes, legend, mark_notes, sizes};
+use crate::chart::ChartKind;
+use crate::chart::axis::Axis;
+use crate::chart::frame::{Frame, LegendRow};
+use crate::chart::series::{ChartSeries, Marks, Point, Stroke, Style};
+use crate::chart::sheet::{Part, Sheet};
+use crate::chart::text::ratio_text;
+use gpubench_document::report::copies_clause;
+
+/// The only kind shown where several reports or densities share a chart.
+const LONE_KIND: Kind = Kind::Resident;
+
+/// The looks of a kind's line.
+pub(crate) fn kind_style(kind: Kind) -> Style {
+    let (hue, stroke, marker) = match kind {
+        Kind::Kernel => (Role::Blue, Stroke::Solid, 0),
+        Kind::Resident => (Role::Green, Stroke::Solid, 1),
+        Kind::EndToEnd => (Role::Orange, Stroke::Solid, 3),
+        Kind::EndToEndPinned => (Role::Purple, Stroke::Dashed, 2),
+    };
+    Style { hue, stroke, marker, filled: true }
+}
+
+/// The looks of the line for gpubench's tuned code on both sides.
+pub(crate) const TUNED_STYLE: Style =
+    Style { hue: Role::Ink, stroke: Stroke::Dotted, marker: 4, filled: false };
+
+/// The name of that line.
+pub(crate) const TUNED: &str = "tuned, resident";
+
+/// The kinds of a report.
+pub(crate) fn report_kinds(part: &Part<'_>) -> Kinds {
+    Kinds::of(&part.report.rows)
+}
+
+/// The kinds that differ for an op: one that copies by itself has no copies to add.
+pub(crate) fn kinds(part: &Part<'_>) -> &'static [Kind] {
+    match op::copies_itself(part.section.op) {
+        true => &[Kind::Kernel, Kind::Resident],
+        false => report_kinds(part).all(),
+    }
+}
+
+/// A line of a chart, and where it crosses 1.
+pub(crate) struct SpeedUpLine {
+    pub series: ChartSeries,
+    kind: Kind,
+    crossover: Option<Crossover>,
+}
+
+impl SpeedUpLine {
+    fn of(
+        label: String,
+        group: &'static str,
+        style: Style,
+        points: Vec<Point>,
+        kind: Kind,
+        crossover: Option<Crossover>,
+    ) -> SpeedUpLine {
+        let changes = crossover.iter().flat_map(|found| &found.changes);
+        let bends = changes.map(|(size, _)| (*size, 1.0)).collect();
+        SpeedUpLine { series: ChartSeries { label, group, style, points, bends }, kind, crossover }
+    }
+}
+
+/// The chart of a sheet with the captions given; `None` when fewer than two sizes have both contenders: a table shows one
+/// better.
+pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChart> {
+    let lone_part = sheet.parts.first().filter(|part| sheet.parts.len() == 1 && !part.shows_density);
+    let lines = match lone_part {
+        Some(part) => by_kind(part, &part.section.comparisons),
+        None => by_part(&sheet.parts),
+    };
+    let series: Vec<ChartSeries> = lines.iter().map(|line| line.series.clone()).collect();
+    let sizes = sizes(&series);
+    let values = extremes(&series).filter(|_| sizes.len() > 1)?;
+    let mut legend = legend(&series);
+    let crossed = lines.iter().flat_map(|line| crossover_notes(line, lone_part.is_some()));
+    let versus = sheet.versus();
+    let [a, b] = Contender::BOTH.map(|one| versus.label(one));
+    legend.extend(LegendRow::notes(&format!("{b} faster from N"), crossed.collect()));
+    legend.extend(lone_part.map(pairings).unwrap_or_default());
+    legend.extend(mark_notes(&series));
+    let frame = Frame {
+        name: sheet.name(ChartKind::SpeedUp.name()),
+        title: format!("{}: {}", sheet.heading(), question(versus)),
+        subtitle: subtitle(&lines, sheet),
+        captions,
+        x: Axis::sizes(SIZE_TITLE, &sizes),
+        y: Axis::ratios("How many times faster (log scale)", &values, versus),
+        rows_above: 0,
+        legend,
+    };
+    let reference =
+        Some(Reference { value: 1.0, above: format!("{b} faster"), below: format!("{a} faster") });
+    let crossings = lines.iter().filter_map(crossing).collect();
+    Some(LineChart { kind: ChartKind::SpeedUp, frame, series, reference, crossings, levels: vec![] })
+}
+
+/// `is the GPU faster?`, `is cupy faster than numpy?`
+pub(crate) fn question(versus: Versus<'_>) -> String {
+    let [a, b] = Contender::BOTH.map(|one| versus.noun(one));
+    if versus.is_named() { format!("is {b} faster than {a}?") } else { format!("is {b} faster?") }
+}
+
+/// From which size B is faster; in two lines where the name of a line may be long.
+fn crossover_notes(line: &SpeedUpLine, is_short: bool) -> Vec<String> {
+    let label = &line.series.label;
+    match line.crossover.as_ref().map(crossover_text) {
+        None => vec![],
+        Some(found) if is_short => vec![format!("{label}: {found}")],
+        Some(found) => vec![format!("{label}:"), indented(&found)],
+    }
+}
+
+/// The subtitle: the kinds of speed-up that the lines show.
+fn subtitle(lines: &[SpeedUpLine], sheet: &Sheet<'_>) -> String {
+    if lines.iter().all(|line| line.kind == LONE_KIND) {
+        let mut pairs = sheet.parts.iter().filter_map(|part| largest(&part.section.comparisons, LONE_KIND));
+        return match pairs.all(|(_, pair)| pair.is_on_cpu()) {
+            true => "Best variants, by the host's clock".into(),
+            false => {
+                "Best variants, resident: data on the device, launch and wait included, no copies".into()
+            }
+        };
+    }
+    let kinds: Vec<Kind> = lines.iter().map(|line| line.kind).collect();
+    let rows = sheet.parts.iter().flat_map(|part| part.section.comparisons.iter().flat_map(|one| &one.rows));
+    let copies = match kinds.contains(&Kind::EndToEnd) {
+        true => format!(". End to end: with {}", copies_clause(rows.copied(), &kinds)),
+        false => String::new(),
+    };
+    let kernel = if kinds.contains(&Kind::Kernel) { "Kernel: device clock. " } else { "" };
+    format!("Best variants. {kernel}Resident: with launch and wait{copies}")
+}
+
+/// The kinds of some comparisons of one density, then gpubench's tuned code; the first and the last point of each have labels.
+pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<SpeedUpLine> {
+    let all = report_kinds(part);
+    let line = |label: &str, style, kind, mut points: Vec<Point>, crossover: Option<Crossover>| {
+        let last = points.len().checked_sub(1)?;
+        for point in points.iter_mut().take(last).skip(1) {
+            point.label = None;
+        }
+        Some(SpeedUpLine::of(label.into(), "Time included", style, points, kind, crossover))
+    };
+    let of_kind = |&kind: &Kind| {
+        let found = crossover(part, comparisons[0].density, kind);
+        line(all.name(kind), kind_style(kind), kind, points(comparisons, |one| one.pair(kind)), found)
+    };
+    let tuned = points(comparisons, |one| one.tuned_pair(Kind::Resident));
+    let tuned = line(TUNED, TUNED_STYLE, Kind::Resident, tuned, None);
+    kinds(part).iter().filter_map(of_kind).chain(tuned).collect()
+}
+
+/// One line a report and density.
+fn by_part(parts: &[Part<'_>]) -> Vec<SpeedUpLine> {
+    let mut lines: Vec<SpeedUpLine> = vec![];
+    for part in parts {
+        for comparisons in part.by_density() {
+            let points = points(comparisons, |one| one.pair(LONE_KIND));
+            if points.is_empty() {
+                continue;
+            }
+            let density = comparisons[0].density;
+            let label = part.label(None, density);
+            let style = part_style(lines.len());
+            let crossover = crossover(part, density, LONE_KIND);
+            lines.push(SpeedUpLine::of(label, "Resident speed-up", style, points, LONE_KIND, crossover));
+        }
+    }
+    lines
+}
+
+/// The looks of the `index`-th line where each is a report or a density.
+fn part_style(index: usize) -> Style {
+    const HUES: [Role; 7] =
+        [Role::Blue, Role::Green, Role::Orange, Role::Purple, Role::Sky, Role::Vermilion, Role::Ink];
+    Style { hue: HUES[index % HUES.len()], stroke: Stroke::Solid, marker: index, filled: true }
+}
+
+fn points<'a>(
+    comparisons: &[Comparison<'a>],
+    pair: impl Fn(&Comparison<'a>) -> Option<Pair<'a>>,
+) -> Vec<Point> {
+    let point = |comparison: &Comparison<'a>| {
+        let pair = pair(comparison)?;
+        let (label, ratio) = (Some(ratio_text(&pair)), pair.speed_up.0);
+        let (x, marks) = (comparison.n as f64, Marks::of(&pair));
+        Some(Point { x, y: ratio.value, low: ratio.low, high: ratio.high, label, marks })
+    };
+    comparisons.iter().filter_map(point).collect()
+}
+
+fn crossover(part: &Part<'_>, density: Option<f64>, kind: Kind) -> Option<Crossover> {
+    part.crossovers.iter().find(|found| found.density == density && found.kind == kind).cloned()
+}
+
+/// The mark of a line that crosses 1 between two sizes.
+pub(crate) fn crossing(line: &SpeedUpLine) -> Option<CrossingMark> {
+    let found = line.crossover.as_ref()?;
+    let Some(Place::At(size)) = found.from else { return None };
+    // Beyond the sizes measured nothing is known, so the band ends there.
+    let sizes = || line.series.points.iter().map(|point| point.x);
+    let (first, last) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
+    let end = |place| match place {
+        Place::Below => first,
+        Place::At(size) => size.clamp(first, last),
+        Place::Beyond => last,
+    };
+    let label = format!("N = {}", size_text(size, found.interval));
+    Some(CrossingMark { hue: line.series.style.hue, size, interval: found.interval.map(end), label })
+}
+
+/// The variants of the speed-ups at the largest size; kinds with the same pair share lines.
+fn pairings(part: &Part<'_>) -> Vec<LegendRow> {
+    let all = report_kinds(part);
+    let mut found: Vec<(u64, [String; 2], Vec<&str>)> = vec![];
+    for &kind in kinds(part) {
+        let Some((n, pair)) = largest(&part.section.comparisons, kind) else { continue };
+        let names = [pair.b, pair.a].map(|row| part.names.name(row));
+        match found.iter_mut().find(|(at, known, _)| *at == n && *known == names) {
+            Some((_, _, kinds)) => kinds.push(all.name(kind)),
+            None => found.push((n, names, vec![all.name(kind)])),
+        }
+    }
+    let Some(n) = found.iter().map(|(n, ..)| *n).max() else { return vec![] };
+    let several = found.len() > 1;
+    let lines = found.into_iter().flat_map(|(_, [b, a], kinds)| {
+        let pair = format!("{b} / {a}");
+        if several { vec![kinds.join(", ") + ":", indented(&pair)] } else { vec![pair] }
+    });
+    let [a, b] = Contender::BOTH.map(|one| part.section.versus.label(one));
+    LegendRow::notes(&format!("Best {b} / best {a} at {n}"), lines.collect())
+}
+
+fn indented(text: &str) -> String {
+    format!("\u{a0}\u{a0}\u{a0}{text}")
+}

@@ -1,0 +1,272 @@
+//! Draws the charts of reports as PNG, SVG, or fragments of a page.
+//!
+//! A model says what a chart shows: `lines`, [`panels`]. It is laid out in pixels and drawn on a canvas, the same
+//! for every format.
+
+mod axis;
+mod bitmap;
+mod canvas;
+mod draw;
+mod font;
+mod frame;
+mod geometry;
+mod layout;
+mod linear;
+mod lines;
+mod names;
+mod neighbours;
+mod overview;
+mod page;
+mod paint;
+pub mod panels;
+mod phases;
+mod placing;
+mod plot;
+mod roofline;
+mod selection;
+mod series;
+mod sheet;
+mod styles;
+mod svg;
+mod text;
+
+use std::borrow::Cow;
+
+use anyhow::Context;
+use gpubench_analysis::answer::Names;
+use gpubench_report::case::Cache;
+use gpubench_report::data::hash::fnv1a;
+use gpubench_report::report::Report;
+use gpubench_report::report::file::File;
+use gpubench_text::cut;
+pub use gpubench_text::palette::Theme;
+use rayon::prelude::*;
+
+use canvas::Canvas;
+use canvas::Picture;
+pub(crate) use canvas::SIZE;
+use frame::{Frame, LegendRow};
+use layout::Extent;
+use lines::LineChart;
+use lines::quantity::Quantity;
+pub use names::names;
+use overview::Overview;
+pub(crate) use page::{PageChart, PageRow, Plot, page_charts};
+use phases::PhaseChart;
+pub use plot::{crowded, plot};
+use roofline::Roofline;
+pub use selection::{ChartKind, Selection};
+use sheet::{Sheet, sheets};
+use styles::VariantStyles;
+pub(crate) use svg::font_faces;
+use text::captions;
+
+/// Returns whether a file of that name, without extension, is a chart of a report.
+pub(crate) fn is_name(name: &str) -> bool {
+    let begins = |kind: ChartKind| name.strip_prefix(kind.name()).is_some_and(|rest| rest.starts_with('-'));
+    name == ChartKind::Overview.name() || ChartKind::ALL.into_iter().any(begins)
+}
+
+/// Charts that are drawn at the same time; each takes about 50 MB while it is drawn.
+const AT_ONCE: usize = 8;
+
+/// The format of a chart's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Portable network graphics, `SIZE` pixels.
+    Png,
+    /// Scalable vector graphics with the font embedded.
+    Svg,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Format; 2] = [Format::Png, Format::Svg];
+
+    /// The format of that name, `png` or `svg`.
+    pub fn find(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.extension() == name)
+    }
+
+    /// The extension of its files, which is also its name.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Format::Png => "png",
+            Format::Svg => "svg",
+        }
+    }
+}
+
+/// The charts to draw, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Drawing<'a> {
+    /// The formats of each chart.
+    pub formats: &'a [Format],
+    /// The colours.
+    pub theme: Theme,
+    /// The kinds of charts.
+    pub selection: Selection,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Chart {
+    /// Time, throughput or speed-ups against size.
+    Lines(LineChart),
+    /// The phases of a call.
+    Phases(PhaseChart),
+    /// Cells under the peaks of their machine.
+    Roofline(Roofline),
+    /// Speed-ups of all ops.
+    Overview(Overview),
+}
+
+impl Chart {
+    fn kind(&self) -> ChartKind {
+        match self {
+            Chart::Overview(_) => ChartKind::Overview,
+            Chart::Lines(chart) => chart.kind,
+            Chart::Phases(_) => ChartKind::Phases,
+            Chart::Roofline(_) => ChartKind::Roofline,
+        }
+    }
+
+    /// The frame; an overview has none.
+    fn frame(&self) -> Result<&Frame, &Overview> {
+        match self {
+            Chart::Lines(chart) => Ok(&chart.frame),
+            Chart::Phases(chart) => Ok(&chart.frame),
+            Chart::Roofline(chart) => Ok(&chart.frame),
+            Chart::Overview(chart) => Err(chart),
+        }
+    }
+
+    /// The name of its file, and what it shows in words.
+    fn names(&self) -> (&str, &str) {
+        match self.frame() {
+            Ok(frame) => (&frame.name, &frame.title),
+            Err(overview) => (&overview.name, &overview.title),
+        }
+    }
+
+    /// The subtitle, the legend and the lines at the foot.
+    fn texts(&self) -> (String, Vec<LegendRow>, &[String]) {
+        match self.frame() {
+            Ok(frame) => (frame.subtitle.clone(), frame.legend.clone(), &frame.captions),
+            Err(overview) => {
+                let legend =
+                    overview.legend.iter().map(|(sample, text)| LegendRow::Entry(*sample, text.clone()));
+                (String::new(), legend.collect(), &overview.captions)
+            }
+        }
+    }
+
+    fn draw_in(&self, extent: Extent, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+        match self {
+            Chart::Lines(chart) => lines::draw(chart, extent, canvas),
+            Chart::Phases(chart) => phases::draw(chart, extent, canvas),
+            Chart::Roofline(chart) => roofline::draw(chart, extent, canvas),
+            Chart::Overview(chart) => overview::draw(chart, canvas),
+        }
+    }
+}
+
+impl Picture for Chart {
+    fn name(&self) -> &str {
+        self.names().0
+    }
+
+    fn draw(&self, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+        self.draw_in(Extent::File, canvas)
+    }
+}
+
+/// The charts of one or several named reports. Of one: the overview, then speed-ups, throughput, times and phases by op,
+/// element type and state of the caches, then the rooflines. Several share charts, of speed-ups, throughput and times.
+///
+/// Ops and backends without measured rows have no chart.
+pub(crate) fn charts(reports: &[(&str, &Report)], selection: Selection) -> Vec<Chart> {
+    let names: Vec<Names> = reports.iter().map(|(_, report)| Names::of(report)).collect();
+    let short = names::shortened(&reports.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    let sheets = sheets(reports, &short, &names);
+    let styles = VariantStyles::of(reports);
+    let captions = |cache, caption| captions(reports, &short, cache, caption);
+    let alone = if let [(_, report)] = reports { Some(*report) } else { None };
+    let mut charts = vec![];
+    if let Some(report) = alone.filter(|_| selection.draws(ChartKind::Overview, true)) {
+        let captions = captions(caches(&sheets), text::OVERVIEW);
+        charts.extend(overview::sheets(report, &sheets, &captions).into_iter().map(Chart::Overview));
+    }
+    for sheet in &sheets {
+        let captions = |caption| captions(Some(sheet.subject.cache), caption);
+        let throughput = sheet.throughput();
+        let draws = |kind| selection.draws(kind, throughput.is_some());
+        let by_variant = |quantity: Quantity| {
+            lines::variants::chart(sheet, quantity, &styles, captions(quantity.caption()))
+        };
+        if draws(ChartKind::SpeedUp) {
+            charts.extend(lines::speed_up::chart(sheet, captions(text::SPEED_UPS)).map(Chart::Lines));
+        }
+        let quantity = throughput.filter(|_| draws(ChartKind::Throughput));
+        let time = draws(ChartKind::Time).then_some(Quantity::Time);
+        charts.extend(quantity.into_iter().chain(time).filter_map(by_variant).map(Chart::Lines));
+        if alone.is_some() && draws(ChartKind::Phases) {
+            charts.extend(phases::charts(sheet, &captions(text::PHASES)).into_iter().map(Chart::Phases));
+        }
+    }
+    if let Some(report) = alone.filter(|_| selection.draws(ChartKind::Roofline, true)) {
+        let captions = |cache| captions(Some(cache), text::ROOFLINE);
+        charts.extend(roofline::charts(report, captions).into_iter().map(Chart::Roofline));
+    }
+    charts
+}
+
+/// The state of the caches that all sheets share.
+fn caches(sheets: &[Sheet<'_>]) -> Option<Cache> {
+    let first = sheets.first()?.subject.cache;
+    sheets.iter().all(|sheet| sheet.subject.cache == first).then_some(first)
+}
+
+/// The charts of one or several named reports as files, such as `speedup-matmul-f32.png`.
+///
+/// # Errors
+/// A chart cannot be drawn or encoded.
+pub(crate) fn files(reports: &[(&str, &Report)], drawing: &Drawing<'_>) -> anyhow::Result<Vec<File>> {
+    pictures(&charts(reports, drawing.selection), drawing.formats, drawing.theme)
+}
+
+/// Charts of one kind as files, in each of the formats.
+fn pictures<P: Picture>(charts: &[P], formats: &[Format], theme: Theme) -> anyhow::Result<Vec<File>> {
+    let pairs: Vec<_> =
+        charts.iter().flat_map(|chart| formats.iter().map(move |&format| (chart, format))).collect();
+    let mut files = vec![];
+    for some in pairs.chunks(AT_ONCE) {
+        let drawn: anyhow::Result<Vec<File>> =
+            some.par_iter().map(|&(chart, format)| file(chart, format, theme)).collect();
+        files.extend(drawn?);
+    }
+    Ok(files)
+}
+
+/// Returns a name that file systems accept: a long one is cut, and ends with a hash of the whole.
+fn short(name: &str) -> Cow<'_, str> {
+    /// Bytes of a name that is kept.
+    const LONGEST: usize = 150;
+    if name.len() <= LONGEST {
+        return name.into();
+    }
+    format!("{}-{:016x}", cut::start(name, LONGEST / 4), fnv1a(0, name.as_bytes())).into()
+}
+
+fn file(chart: &impl Picture, format: Format, theme: Theme) -> anyhow::Result<File> {
+    let name = format!("{}.{}", short(chart.name()), format.extension());
+    let bytes = match format {
+        Format::Png => bitmap::png(chart, theme),
+        Format::Svg => svg::file(chart, theme),
+    };
+    Ok(File { bytes: bytes.with_context(|| format!("cannot draw {name}"))?, name })
+}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod text_dump;

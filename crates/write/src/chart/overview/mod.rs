@@ -1,0 +1,202 @@
+//! Overview sheets: the three speed-ups of every op of a report, in small.
+
+mod draw;
+mod layout;
+
+use gpubench_analysis::answer::{Comparison, Contender, Kind, Kinds, Pair, Versus};
+use gpubench_report::case::{DType, density_clause};
+use gpubench_report::report::Report;
+
+use super::axis::Axis;
+use super::frame::{LegendRow, LegendSample};
+use super::lines::speed_up::{self, TUNED, TUNED_STYLE, kind_style};
+use super::lines::{CrossingMark, Reference, mark_notes, sizes};
+use super::series::{ChartSeries, Marks, Style};
+use super::sheet::{Part, Sheet};
+pub(super) use draw::{PANEL_SIZE, draw, draw_alone};
+use gpubench_document::report::copies_clause;
+use gpubench_document::report::problems::cut_short;
+use gpubench_text::words::capitalised;
+
+/// Panels that one sheet holds; in more, texts would be too small.
+pub(super) const MOST_PANELS: usize = 9;
+
+/// The name of one op's panel, distinct from the region names of large charts.
+const REFERENCE: Reference = Reference { value: 1.0, above: String::new(), below: String::new() };
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Overview {
+    /// Name of its file, without extension: `overview`, `overview-2`.
+    pub name: String,
+    pub title: String,
+    pub captions: Vec<String>,
+    /// What a reader must know first: that the run ended early, and what is missing.
+    pub(crate) notice: Option<String>,
+    /// The legend of lines and marks.
+    pub(crate) legend: Vec<(LegendSample, String)>,
+    /// Ratios, for every panel the same.
+    pub y: Axis,
+    /// The panels, row by row; 1 to [`MOST_PANELS`].
+    pub panels: Vec<OverviewPanel>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct OverviewPanel {
+    /// The op, and what it is about.
+    pub heading: String,
+    pub x: Axis,
+    /// A line a kind of speed-up.
+    pub series: Vec<ChartSeries>,
+    pub(crate) crossings: Vec<CrossingMark>,
+    /// The speed-ups in words, where there is one size, which is no line.
+    pub(crate) figures: Vec<Figure>,
+}
+
+/// A speed-up in words.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Figure {
+    pub(crate) style: Style,
+    pub(crate) marks: Marks,
+    /// The kind of speed-up.
+    pub name: &'static str,
+    /// Winner and factor with marks, and the interval.
+    pub texts: [String; 2],
+}
+
+/// A panel before it is known which others are on its page.
+#[derive(Clone)]
+struct Draft {
+    dtype: DType,
+    panel: OverviewPanel,
+    /// The heading for a page whose title has the element type.
+    without_dtype: String,
+}
+
+/// The sheets of one report: one where all panels fit, otherwise one or more per element type. None for a single speed-up,
+/// which is no comparison of sizes or ops.
+pub(crate) fn sheets(report: &Report, sheets: &[Sheet<'_>], captions: &[String]) -> Vec<Overview> {
+    let parts = sheets.iter().flat_map(|sheet| sheet.parts.iter().map(move |part| (sheet, part)));
+    let mut panels: Vec<Draft> = parts.flat_map(|(sheet, part)| panels_of(sheet, part)).collect();
+    if let [Draft { panel, .. }] = panels.as_slice()
+        && !panel.figures.is_empty()
+    {
+        return vec![];
+    }
+    let several = panels.len() > MOST_PANELS;
+    if several {
+        // Stable, so that ops keep their order.
+        panels.sort_by_key(|draft| draft.dtype);
+    }
+    let mut pages: Vec<Vec<Draft>> = vec![];
+    for group in panels.chunk_by(|a, b| !several || a.dtype == b.dtype) {
+        let count = group.len().div_ceil(MOST_PANELS);
+        pages.extend(group.chunks(group.len().div_ceil(count)).map(<[_]>::to_vec));
+    }
+    pages.into_iter().enumerate().map(|(index, page)| overview(report, index, page, captions)).collect()
+}
+
+fn overview(report: &Report, index: usize, page: Vec<Draft>, captions: &[String]) -> Overview {
+    let (versus, legend) = (Versus::of(report), legend(report, &page));
+    let first = page[0].dtype;
+    let is_shared = page.iter().all(|draft| draft.dtype == first);
+    let dtype = if is_shared { format!(", {}", first.words()) } else { String::new() };
+    // The title has the element type that all share.
+    let panels = page.into_iter().map(|Draft { panel, without_dtype, .. }| match is_shared {
+        true => OverviewPanel { heading: without_dtype, ..panel },
+        false => panel,
+    });
+    let panels: Vec<OverviewPanel> = panels.collect();
+    let drawn = panels.iter().filter(|panel| panel.figures.is_empty());
+    let points = drawn.flat_map(|panel| &panel.series).flat_map(|series| &series.points);
+    let values: Vec<f64> = points.flat_map(|point| [point.low, point.y, point.high]).collect();
+    Overview {
+        name: if index == 0 { "overview".into() } else { format!("overview-{}", index + 1) },
+        title: format!(
+            "{} Speed-up of the best variants by size{dtype}",
+            capitalised(&speed_up::question(versus))
+        ),
+        captions: captions.to_vec(),
+        notice: cut_short(report),
+        legend,
+        y: Axis::ratios("", &values, versus),
+        panels,
+    }
+}
+
+fn legend(report: &Report, page: &[Draft]) -> Vec<(LegendSample, String)> {
+    let words = |kind| match kind {
+        Kind::Kernel => "kernel: computation only".into(),
+        Kind::Resident => "resident: with launch and wait".into(),
+        Kind::EndToEnd | Kind::EndToEndPinned => {
+            format!("end to end: with {}", copies_clause(report.rows.iter(), &[kind]))
+        }
+    };
+    let series: Vec<ChartSeries> = page.iter().flat_map(|draft| draft.panel.series.clone()).collect();
+    let figures: Vec<&Figure> = page.iter().flat_map(|draft| &draft.panel.figures).collect();
+    let is_shown = |style: Style| {
+        series.iter().any(|one| one.style == style) || figures.iter().any(|one| one.style == style)
+    };
+    let kinds = Kinds::of(&report.rows).all().iter().filter(|kind| is_shown(kind_style(**kind)));
+    let lines = kinds.map(|kind| (LegendSample::Line(kind_style(*kind)), words(*kind)));
+    let tuned = is_shown(TUNED_STYLE).then(|| {
+        (LegendSample::Line(TUNED_STYLE), "tuned: resident, both sides with gpubench's own code".to_owned())
+    });
+    let crosses = page.iter().any(|draft| !draft.panel.crossings.is_empty());
+    let ring = crosses.then(|| {
+        (
+            LegendSample::Crossover,
+            format!("{} faster from N (bar: interval)", Versus::of(report).label(Contender::B)),
+        )
+    });
+    let marks = mark_notes(&series).into_iter().filter_map(|row| match row {
+        LegendRow::Entry(sample, text) => Some((sample, text)),
+        LegendRow::Heading(_) | LegendRow::Note(_) => None,
+    });
+    lines.chain(tuned).chain(ring).chain(marks).collect()
+}
+
+/// One panel per density with a size that both contenders have.
+fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item = Draft> + 'a {
+    part.by_density().filter_map(move |comparisons| {
+        let lines = speed_up::by_kind(part, comparisons);
+        let density = density_clause(comparisons[0].density.filter(|_| part.shows_density));
+        let series: Vec<ChartSeries> = lines.iter().map(|line| only_last_label(&line.series)).collect();
+        let sizes = sizes(&series);
+        let only = if let [n] = sizes.as_slice() { Some(*n) } else { None };
+        let size = only.map(|n| format!(", N = {n}")).unwrap_or_default();
+        let figures = only.map(|n| figures(part, comparisons, n)).unwrap_or_default();
+        let panel = OverviewPanel {
+            heading: format!("{}{density}{size}", sheet.heading()),
+            x: Axis::sizes("", &sizes),
+            series,
+            crossings: lines.iter().filter_map(speed_up::crossing).collect(),
+            figures,
+        };
+        let without_dtype = format!("{}{density}{size}", sheet.heading_without_dtype());
+        (!sizes.is_empty()).then_some(Draft { dtype: sheet.subject.dtype, panel, without_dtype })
+    })
+}
+
+/// The speed-ups of one size in words.
+fn figures(part: &Part<'_>, comparisons: &[Comparison<'_>], n: u64) -> Vec<Figure> {
+    let kinds = speed_up::report_kinds(part);
+    let Some(comparison) = comparisons.iter().find(|one| one.n == n) else { return vec![] };
+    let figure = |style, name, pair: Pair<'_>| {
+        let texts = [pair.speed_up_text(), pair.speed_up.interval_text()];
+        Figure { style, marks: Marks::of(&pair), name, texts }
+    };
+    let of_kind = |&kind: &Kind| Some(figure(kind_style(kind), kinds.name(kind), comparison.pair(kind)?));
+    let tuned = comparison.tuned_pair(Kind::Resident).map(|pair| figure(TUNED_STYLE, TUNED, pair));
+    kinds.all().iter().filter_map(of_kind).chain(tuned).collect()
+}
+
+/// A line whose last point alone has a label.
+fn only_last_label(series: &ChartSeries) -> ChartSeries {
+    let mut series = series.clone();
+    let last = series.points.len().saturating_sub(1);
+    series.points.iter_mut().take(last).for_each(|point| point.label = None);
+    series
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! The phases of one GPU call as stacked bars, one per size, made from the rows of a report.
+//!
+//! Bars are shares of their own total: sizes whose times are decades apart stay legible side by side. A call of the CPU
+//! has one part alone, so its time is a text above the bar.
+
+mod draw;
+
+use gpubench_analysis::answer::cost::estimate;
+use gpubench_analysis::answer::first_use::{FirstUse, calls_to_repay, condition};
+use gpubench_analysis::answer::{Comparison, Contender, Estimate, Kind, Kinds};
+use gpubench_document::report::sentences::largest;
+use gpubench_ops as op;
+use gpubench_report::case::{density_clause, density_text};
+use gpubench_report::measure::stats::median;
+use gpubench_report::report::Row;
+use gpubench_report::report::quantity::time_text;
+
+use super::axis::Axis;
+use super::frame::{Frame, LegendRow, LegendSample};
+use super::sheet::{Part, Sheet};
+pub(super) use draw::draw;
+use gpubench_document::report::copies_clause;
+use gpubench_text::palette::Role;
+
+/// A part of a call of a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The operands to the device.
+    Upload,
+    /// The host's time minus the device's.
+    Launch,
+    /// The work by the device's clock.
+    Kernel,
+    /// The answer back.
+    Download,
+}
+
+impl Phase {
+    /// Every part, in the order in which they happen.
+    const ALL: [Phase; 4] = [Phase::Upload, Phase::Launch, Phase::Kernel, Phase::Download];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Phase::Upload => "upload",
+            Phase::Launch => "launch and wait",
+            Phase::Kernel => "kernel",
+            Phase::Download => "download",
+        }
+    }
+
+    fn hue(self) -> Role {
+        match self {
+            Phase::Upload => Role::Sky,
+            Phase::Launch => Role::Orange,
+            Phase::Kernel => Role::Blue,
+            Phase::Download => Role::Purple,
+        }
+    }
+}
+
+/// One call of the GPU.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PhaseBar {
+    /// The whole, in words: `12.4 µs`.
+    pub(crate) total: String,
+    /// The parts from the bottom, as shares of the whole.
+    pub parts: Vec<(Phase, f64)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PhaseBars {
+    /// The time of A's best variant in words, where there is one.
+    pub a: Option<String>,
+    pub b: PhaseBar,
+    /// The time of B's best variant with pinned memory in words, where the bar is one with pageable memory.
+    pub pinned: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PhaseChart {
+    /// Titles, axes, legend; positions on the x axis are indices of `groups`.
+    pub(crate) frame: Frame,
+    pub groups: Vec<PhaseBars>,
+    /// The names of A and B.
+    pub(crate) names: [String; 2],
+}
+
+/// The charts of a sheet of one report, one per density; none without phases of a GPU, or where the op has its copies in
+/// its executions.
+pub(super) fn charts(sheet: &Sheet<'_>, captions: &[String]) -> Vec<PhaseChart> {
+    let op = sheet.subject.op;
+    if op::copies_itself(op) || !op::compares_sides(op) {
+        return vec![];
+    }
+    let part = |part| Part::by_density(part).filter_map(move |some| chart(sheet, part, some, captions));
+    sheet.parts.iter().flat_map(part).collect()
+}
+
+fn chart(
+    sheet: &Sheet<'_>,
+    part: &Part<'_>,
+    comparisons: &[Comparison<'_>],
+    captions: &[String],
+) -> Option<PhaseChart> {
+    let found = comparisons.iter().filter_map(|one| Some((one.n.to_string(), group(one)?)));
+    let (labels, groups): (Vec<String>, Vec<PhaseBars>) = found.unzip();
+    let versus = part.section.versus;
+    let mut legend = vec![LegendRow::Heading(format!("Parts of a {} call", versus.label(Contender::B)))];
+    let entry = |phase: Phase| LegendRow::Entry(LegendSample::Swatch(phase.hue()), phase.name().into());
+    legend.extend(Phase::ALL.into_iter().rev().map(entry));
+    legend.extend(first_use(part, comparisons));
+    let density = comparisons.first()?.density.filter(|_| part.shows_density);
+    // Rows above the plot: the contenders, and B with pinned memory where that was measured too.
+    let rows_above = 2 + usize::from(groups.iter().any(|group| group.pinned.is_some()));
+    let suffix = density.map(|density| format!("-d{}", density_text(density))).unwrap_or_default();
+    let frame = Frame {
+        name: sheet.name("phases") + &suffix,
+        title: format!(
+            "{}{}: where does {}'s time go?",
+            sheet.heading(),
+            density_clause(density),
+            versus.noun(Contender::B)
+        ),
+        subtitle: format!(
+            "One call end to end with {}; above the bars: the time of the best variant of each{}{}",
+            copies_clause(comparisons.iter().flat_map(|one| &one.rows).copied(), &[Kind::EndToEnd]),
+            if versus.is_named() { "" } else { " side" },
+            if rows_above > 2 { ", also with pinned memory" } else { "" }
+        ),
+        captions: captions.to_vec(),
+        x: Axis::positions("N, size of the square operands", labels),
+        y: Axis::shares("Share of the call"),
+        rows_above,
+        legend,
+    };
+    let names = Contender::BOTH.map(|one| versus.label(one).to_owned());
+    (!groups.is_empty()).then_some(PhaseChart { frame, groups, names })
+}
+
+/// The bar of B at a size; without a time of A that of its fastest kernel.
+fn group(comparison: &Comparison<'_>) -> Option<PhaseBars> {
+    let pair = comparison.pair(Kind::EndToEnd);
+    let a = pair.as_ref().map_or(comparison.a, |pair| Some(pair.a));
+    let b = gpu_bar(pair.as_ref().map_or(comparison.b, |pair| Some(pair.b))?)?;
+    let a = a.and_then(|row| Some(time_text(estimate(row, Kind::EndToEnd)?.value)));
+    let pinned = best_with_pinned(comparison).map(|time| time_text(time.value));
+    Some(PhaseBars { a, b, pinned })
+}
+
+/// The time of a call of B's best variant with pinned memory; without a time of A, of its fastest kernel.
+fn best_with_pinned(comparison: &Comparison<'_>) -> Option<Estimate> {
+    match comparison.pair(Kind::EndToEndPinned) {
+        Some(pair) => Some(pair.b_s),
+        None => estimate(comparison.b?, Kind::EndToEndPinned),
+    }
+}
+
+/// The bar of a row; `None` without copies, and where the host's clock alone timed the work with its launch.
+fn gpu_bar(row: &Row) -> Option<PhaseBar> {
+    let (phases, execute) = (row.phases.as_ref()?, row.execute.as_ref()?);
+    estimate(row, Kind::Kernel)?;
+    let upload = median(&phases.upload.as_ref()?.host_s)?;
+    let download = median(&phases.download.as_ref()?.host_s)?;
+    // A kernel that takes longer by the device's clock than by the host's leaves nothing to wait for.
+    let kernel = execute.median_s.min(execute.host_median_s);
+    let seconds = [upload, execute.host_median_s - kernel, kernel, download];
+    bar(Phase::ALL.into_iter().zip(seconds).collect())
+}
+
+/// A bar of seconds; `None` where they add up to nothing.
+fn bar(parts: Vec<(Phase, f64)>) -> Option<PhaseBar> {
+    let total: f64 = parts.iter().map(|(_, seconds)| seconds).sum();
+    let usable = total.is_finite() && total > 0.0;
+    let parts = parts.into_iter().map(|(phase, seconds)| (phase, seconds / total)).collect();
+    usable.then(|| PhaseBar { total: time_text(total), parts })
+}
+
+/// The cost of the first use at the largest size, and the number of calls that repay it.
+fn first_use(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<LegendRow> {
+    let Some((n, pair)) = largest(comparisons, Kind::Resident) else { return vec![] };
+    let Some(first) = FirstUse::of(part.report, pair.b) else { return vec![] };
+    let named = [
+        ("context", first.context_s),
+        ("compiling", first.compile_s),
+        ("compiling, from cache", first.compile_cached_s),
+        ("planning", first.plan_s),
+        ("first call, extra", Some(first.first_call_s).filter(|seconds| *seconds > 0.0)),
+    ];
+    let costs =
+        named.into_iter().filter_map(|(name, seconds)| Some(format!("{name}: {}", time_text(seconds?))));
+    let mut rows = LegendRow::notes(&format!("First use at {n}"), costs.collect());
+    let kinds = [Kind::Resident].iter().chain(Kinds::of(&part.report.rows).end_to_end());
+    let calls = kinds.filter_map(|&kind| {
+        let (_, pair) = largest(comparisons, kind)?;
+        let calls = calls_to_repay(part.report, &pair)?;
+        Some([format!("{}:", condition(kind)), format!("\u{a0}\u{a0}\u{a0}{calls}")])
+    });
+    rows.extend(LegendRow::notes("Calls needed to repay it", calls.flatten().collect()));
+    rows
+}
+
+#[cfg(test)]
+mod tests;

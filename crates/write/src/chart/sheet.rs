@@ -1,0 +1,140 @@
+//! The subjects of charts of one or several reports: op, element type and state of the caches of each, with the
+//! sections that belong to it.
+
+use gpubench_analysis::answer::crossover::crossovers;
+use gpubench_analysis::answer::{Comparison, Crossover, Names, Section, Versus, sections};
+use gpubench_ops::{self as op, OPS};
+use gpubench_report::case::{Cache, DType, density_clause, density_text};
+use gpubench_report::report::Report;
+
+use super::lines::quantity::Quantity;
+
+/// A report's section, with what its series are called after.
+pub(super) struct Part<'a> {
+    /// Name of the report, without what all reports share; empty where there is only one.
+    pub name: &'a str,
+    pub report: &'a Report,
+    /// The names of its rows.
+    pub names: &'a Names,
+    pub(crate) section: Section<'a>,
+    pub crossovers: Vec<Crossover>,
+    /// Set where the cases that share its charts differ in density, here or among reports.
+    pub(crate) shows_density: bool,
+}
+
+impl Part<'_> {
+    /// The name of a series: report, variant and density, as far as they distinguish series.
+    pub(crate) fn label(&self, variant: Option<&str>, density: Option<f64>) -> String {
+        let density = density.filter(|_| self.shows_density);
+        let density = density.map(|density| format!("density {}", density_text(density)));
+        let parts = [Some(self.name).filter(|name| !name.is_empty()), variant, density.as_deref()];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    pub(crate) fn by_density(&self) -> impl Iterator<Item = &[Comparison<'_>]> {
+        self.section.comparisons.chunk_by(|a, b| a.density == b.density)
+    }
+}
+
+/// The op, element type and cache state that all series of a chart share.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct ChartSubject<'a> {
+    pub op: &'a str,
+    pub dtype: DType,
+    pub cache: Cache,
+}
+
+impl<'a> ChartSubject<'a> {
+    fn of(section: &Section<'a>) -> ChartSubject<'a> {
+        ChartSubject { op: section.op, dtype: section.dtype, cache: section.cache }
+    }
+
+    /// A summary of the op; empty for an unknown one.
+    pub(crate) fn summary(&self) -> &'static str {
+        op::find(self.op).map_or("", |op| op.about().summary)
+    }
+}
+
+/// The parts of the charts about one subject.
+pub(super) struct Sheet<'a> {
+    pub(crate) subject: ChartSubject<'a>,
+    /// The sections that belong to it, one a report.
+    pub parts: Vec<Part<'a>>,
+    /// Set where there are sheets of the other cache state, so that names and titles must include it.
+    pub shows_cache: bool,
+}
+
+impl Sheet<'_> {
+    /// The unit of the throughput of its op; `None` where latency limits it.
+    pub(crate) fn throughput(&self) -> Option<Quantity> {
+        let rows = self.parts.iter().flat_map(|part| &part.section.comparisons).flat_map(|one| &one.rows);
+        Quantity::throughput(self.subject.op, &rows.copied().collect::<Vec<_>>())
+    }
+
+    /// The contenders, which its reports share.
+    pub(crate) fn versus(&self) -> Versus<'_> {
+        self.parts.first().map_or(Versus::SIDES, |part| part.section.versus)
+    }
+
+    /// `time-matmul-f32`, with the cache state where reports have both.
+    pub(crate) fn name(&self, kind: &str) -> String {
+        let ChartSubject { op, dtype, cache } = self.subject;
+        let cache = if self.shows_cache { format!("-{cache}") } else { String::new() };
+        format!("{kind}-{op}-{dtype}{cache}")
+    }
+
+    /// `spmv, float32, density 0.05`; densities that differ are in the names of series.
+    pub(crate) fn heading(&self) -> String {
+        let ChartSubject { op, dtype, .. } = self.subject;
+        format!("{op}, {}{}", dtype.words(), self.circumstances())
+    }
+
+    /// `spmv, density 0.05`: the same where the element type is known.
+    pub(crate) fn heading_without_dtype(&self) -> String {
+        format!("{}{}", self.subject.op, self.circumstances())
+    }
+
+    /// `, density 0.05, cold cache`, as far as they are the same for all series and need to be said.
+    fn circumstances(&self) -> String {
+        let shared = self.parts.first().filter(|part| !part.shows_density);
+        let density = shared.and_then(|part| part.section.common_density());
+        let cache = self.shows_cache.then(|| format!(", {} cache", self.subject.cache));
+        density_clause(density) + &cache.unwrap_or_default()
+    }
+}
+
+/// The sheets of one or several reports, with the short name of each and the names of its rows.
+pub(crate) fn sheets<'a>(
+    reports: &[(&str, &'a Report)],
+    short: &'a [String],
+    names: &'a [Names],
+) -> Vec<Sheet<'a>> {
+    let mut sheets: Vec<Sheet<'a>> = vec![];
+    for ((&(_, report), name), names) in reports.iter().zip(short).zip(names) {
+        let name = if reports.len() > 1 { name.as_str() } else { "" };
+        for section in sections(report) {
+            let subject = ChartSubject::of(&section);
+            let crossovers = crossovers(&section);
+            let part = Part { name, report, names, section, crossovers, shows_density: false };
+            match sheets.iter_mut().find(|sheet| sheet.subject == subject) {
+                Some(sheet) => sheet.parts.push(part),
+                None => sheets.push(Sheet { subject, parts: vec![part], shows_cache: false }),
+            }
+        }
+    }
+    let shows_cache = Cache::ALL.iter().all(|cache| sheets.iter().any(|sheet| sheet.subject.cache == *cache));
+    for sheet in &mut sheets {
+        let comparisons = sheet.parts.iter().flat_map(|part| &part.section.comparisons);
+        let mut densities = comparisons.map(|comparison| comparison.density);
+        let first = densities.next();
+        let differs = densities.any(|density| Some(density) != first);
+        sheet.parts.iter_mut().for_each(|part| part.shows_density = differs);
+        sheet.shows_cache = shows_cache;
+    }
+    // Stable, so that ops unknown here keep the order of the reports, after the known ones.
+    sheets.sort_by_key(|Sheet { subject, .. }| {
+        let place = OPS.iter().position(|known| known.name() == subject.op).unwrap_or(OPS.len());
+        (place, (place < OPS.len()).then_some((subject.dtype, subject.cache)))
+    });
+    sheets
+}

@@ -1,0 +1,183 @@
+//! Writes workflow commands, which GitHub shows as annotations, and the summary of a job.
+
+use gpubench_report::format::Makes;
+use gpubench_text::cut::fitted;
+
+use super::names::names;
+use super::{ComparisonFormat, Sanitized, View, markdown, summary};
+use gpubench_analysis::compare::result::{Change, Comparison, Conclusion};
+use gpubench_analysis::compare::{Severity, Verdict, phrases};
+
+/// Annotations for GitHub Actions.
+pub static GITHUB: ComparisonFormat = ComparisonFormat {
+    name: "github",
+    summary: "workflow commands that GitHub Actions shows as annotations",
+    by_default: false,
+    makes: Makes::Text("compare.github.txt", |comparison, _| Ok(text(comparison))),
+};
+
+/// Maximum number of annotations of one level that GitHub shows per step; it drops the others.
+const MAX_ANNOTATIONS: usize = 10;
+
+const MAX_MESSAGE_CHARS: usize = 1000;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Level {
+    Error,
+    Warning,
+    Notice,
+}
+
+/// A message on the page of a workflow run.
+struct Annotation {
+    level: Level,
+    title: String,
+    message: String,
+}
+
+fn text(comparison: &Comparison) -> String {
+    let found = annotations(comparison);
+    let (mut shown, mut dropped) = (Vec::new(), [0; 2]);
+    for annotation in found {
+        let is_same = |other: &&Annotation| other.level == annotation.level;
+        // The summary is the first annotation of its level.
+        let summary = usize::from(level(comparison) == annotation.level);
+        if shown.iter().filter(is_same).count() + summary < MAX_ANNOTATIONS {
+            shown.push(annotation);
+        } else {
+            dropped[usize::from(annotation.level != Level::Error)] += 1;
+        }
+    }
+    let mut message = summary::one_line(comparison);
+    for (count, words) in dropped.into_iter().zip(["errors", "warnings"]).filter(|(count, _)| *count > 0) {
+        message.push_str(&format!("; {count} more {words} are not shown (--format md lists them)"));
+    }
+    let summary = Annotation::new(level(comparison), "gpubench compare".into(), message, None);
+    std::iter::once(&summary).chain(&shown).map(Annotation::command).collect()
+}
+
+/// Returns the Markdown to append to the file that `GITHUB_STEP_SUMMARY` names.
+pub fn job_summary(comparison: &Comparison) -> String {
+    markdown::text(&Sanitized::of(comparison), &View::default())
+}
+
+fn level(comparison: &Comparison) -> Level {
+    match comparison.gate.conclusion {
+        Conclusion::Regression | Conclusion::NotComparable => Level::Error,
+        Conclusion::Inconclusive => Level::Warning,
+        Conclusion::Pass | Conclusion::RatiosOnly => Level::Notice,
+    }
+}
+
+/// Returns blocking differences, disturbances, regressions, inconclusive cells and other differences, in this order.
+fn annotations(comparison: &Comparison) -> Vec<Annotation> {
+    let differences = |severity, level| {
+        let of = comparison.environment.iter().filter(move |difference| difference.severity == severity);
+        of.map(move |difference| {
+            let message = format!("OLD has {}, NEW has {}", difference.old, difference.new);
+            Annotation::new(level, format!("{} differs", difference.fact), message, None)
+        })
+    };
+    let is_blocked = comparison.gate.conclusion == Conclusion::NotComparable;
+    let blocked = if is_blocked { Level::Error } else { Level::Warning };
+    let mut found: Vec<Annotation> = differences(Severity::Block, blocked).collect();
+    found.extend(differences(Severity::Inconclusive, Level::Warning));
+    let cells = || comparison.cells.iter().zip(names(comparison));
+    let regressions = cells().filter(|(change, _)| change.verdict.is_regression());
+    found.extend(regressions.map(|(change, name)| of_cell(Level::Error, change, &name)));
+    let slower = comparison.mean_changes.iter().filter(|mean| mean.is_regression());
+    found.extend(slower.map(|mean| {
+        let title = format!("mean slower: {}", mean.name());
+        Annotation::new(Level::Error, title, mean.reason.clone(), mean.next.as_deref())
+    }));
+    let unresolved = cells().filter(|(change, _)| comparison.blocks_pass(change));
+    found.extend(unresolved.map(|(change, name)| of_cell(Level::Warning, change, &name)));
+    found.extend(differences(Severity::Warn, Level::Warning));
+    found
+}
+
+fn of_cell(level: Level, change: &Change, name: &str) -> Annotation {
+    let is_complete = change.verdict != Verdict::Inconclusive || !change.reason.lead().is_empty();
+    let figures = phrases::change_with_interval(change).filter(|_| !is_complete);
+    let figures = figures.map(|figures| format!("; {figures}")).unwrap_or_default();
+    let (title, message) =
+        (format!("{}: {name}", phrases::verdict(change)), format!("{}{figures}", change.reason));
+    Annotation::new(level, title, message, change.next.as_deref())
+}
+
+impl Annotation {
+    fn new(level: Level, title: String, mut message: String, next: Option<&str>) -> Annotation {
+        message.extend(next.map(|next| format!("; next: {next}")));
+        Annotation { level, title, message }
+    }
+
+    /// Formats the command with its line end: `::error title=slower%3A matmul/...::1.31x slower`.
+    fn command(&self) -> String {
+        let level = match self.level {
+            Level::Error => "error",
+            Level::Warning => "warning",
+            Level::Notice => "notice",
+        };
+        let (title, message) =
+            (fitted(&self.title, MAX_MESSAGE_CHARS), fitted(&self.message, MAX_MESSAGE_CHARS));
+        format!("::{level} title={}::{}\n", property(&title), data(&message))
+    }
+}
+
+/// Escapes the message of a command like `escapeData` of `@actions/core`.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// Escapes a property of a command like `escapeProperty` of `@actions/core`.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_analysis::compare::example;
+
+    #[test]
+    fn annotations_are_escaped_as_the_runner_reads_them() {
+        assert_eq!(property("50%: a, b\n"), "50%25%3A a%2C b%0A");
+        assert_eq!(data("50%: a, b\r\n"), "50%25: a, b%0D%0A");
+        let text = text(&Sanitized::of(&example::full()));
+        let expected = "::error title=slower%3A matmul/N=4096/f32/cuda/cublas/cold::\
+            1.31x slower (1.28 to 1.34); next: look at what changed between both revisions\n";
+        assert!(text.contains(expected), "{text}");
+        assert!(
+            text.starts_with("::error title=gpubench compare::regression (exit code 1); 11 compared: "),
+            "{text}"
+        );
+        assert!(
+            text.contains("\n::warning title=driver differs::OLD has 580.65.06, NEW has 580.82.07\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn no_level_has_more_annotations_than_github_shows() {
+        let mut comparison = example::full();
+        comparison.cells = (0..30).flat_map(|_| comparison.cells.clone()).collect();
+        let text = text(&Sanitized::of(&comparison));
+        let count = |level: &str| text.lines().filter(|line| line.starts_with(level)).count();
+        assert_eq!((count("::error "), count("::warning "), count("::notice ")), (10, 10, 0));
+        let first = text.lines().next().unwrap();
+        assert!(
+            first.contains("; 112 more errors are not shown (--format md lists them)")
+                && first.contains("; 111 more warnings"),
+            "{first}"
+        );
+    }
+
+    #[test]
+    fn accepted_cells_give_no_warning() {
+        let mut comparison = example::full();
+        assert!(text(&Sanitized::of(&comparison)).contains("::warning title=missing"));
+        comparison.gate.accepted = vec![Verdict::Missing];
+        let text = text(&Sanitized::of(&comparison));
+        assert!(!text.contains("title=missing") && text.contains("title=inconclusive%3A "), "{text}");
+    }
+}

@@ -1,0 +1,115 @@
+//! Groups cells that share a verdict and a next step, so that exporters show each reason once.
+
+use gpubench_text::grouped::grouped;
+
+use gpubench_analysis::compare::result::{Change, Comparison, InconclusiveReason};
+use gpubench_analysis::compare::{Sentence, Verdict, phrases};
+
+/// Cells that share verdict, inconclusive reason and next step.
+pub(crate) struct ReasonGroup<'a> {
+    pub verdict: Verdict,
+    pub(crate) inconclusive_reason: Option<InconclusiveReason>,
+    pub next: Option<&'a str>,
+    /// The cells, worst first.
+    pub cells: Vec<&'a Change>,
+}
+
+impl ReasonGroup<'_> {
+    /// Returns the words for their verdict: `slower`, `lower clock`.
+    pub(crate) fn name(&self) -> String {
+        phrases::of_kind(self.verdict, self.inconclusive_reason)
+    }
+
+    /// Returns the reason besides their ratios, that of the first cell if reasons differ; empty without one.
+    pub(crate) fn reason(&self) -> String {
+        let reason = self.cells.first().map_or("", |cell| cell.reason.rest());
+        let is_shared = self.cells.iter().all(|cell| cell.reason.rest() == reason);
+        let reason = if is_shared { reason.into() } else { format!("{reason} (first cell)") };
+        match self.inconclusive_reason {
+            Some(InconclusiveReason::MaybeSlower) => format!("beyond the threshold, {reason}"),
+            _ => reason,
+        }
+    }
+}
+
+/// Returns the groups of regressions and open cells that have a reason or a next step besides that of the gate, most
+/// severe first. Omits accepted cells.
+pub(crate) fn groups(comparison: &Comparison) -> Vec<ReasonGroup<'_>> {
+    let of_gate = comparison.gate.next.as_ref().map(Sentence::lead);
+    let cells = comparison.cells.iter().filter(|cell| needs_reason(comparison, cell)).map(|cell| {
+        let next = cell.next.as_deref().filter(|next| of_gate != Some(*next));
+        ((cell.verdict, cell.inconclusive_reason, next), cell)
+    });
+    let cells = cells.filter(|((.., next), cell)| next.is_some() || !cell.reason.rest().is_empty());
+    let group = |((verdict, inconclusive_reason, next), cells)| ReasonGroup {
+        verdict,
+        inconclusive_reason,
+        next,
+        cells,
+    };
+    let mut groups: Vec<ReasonGroup> = grouped(cells).into_iter().map(group).collect();
+    groups.sort_by_key(|group| group.verdict);
+    groups
+}
+
+/// Returns true if a cell needs a reason. For a cell that may be slower, its numbers are the reason, unless its whole
+/// interval lies beyond the threshold.
+fn needs_reason(comparison: &Comparison, cell: &Change) -> bool {
+    let is_beyond = cell.interval.is_some_and(|[low, _]| low > 1.0 + cell.threshold);
+    let has_figures = cell.inconclusive_reason == Some(InconclusiveReason::MaybeSlower) && !is_beyond;
+    cell.verdict.is_regression()
+        || (cell.is_open() && !cell.is_accepted(&comparison.gate.accepted) && !has_figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_analysis::compare::example;
+
+    #[test]
+    fn cells_of_one_verdict_and_next_step_are_one_group() {
+        let mut comparison = example::full();
+        comparison.cells.push(comparison.cells[3].clone());
+        let found: Vec<(String, usize)> =
+            groups(&comparison).iter().map(|group| (group.name(), group.cells.len())).collect();
+        let expected = [
+            ("newly incorrect", 1),
+            ("newly failed", 1),
+            ("less accurate", 2),
+            ("missing", 1),
+            ("lower clock", 1),
+            ("not comparable", 1),
+        ];
+        assert_eq!(found, expected.map(|(name, cells)| (name.to_owned(), cells)));
+        assert_eq!(groups(&comparison)[2].reason(), "the error is 40 times as large");
+        comparison.cells.last_mut().unwrap().reason = "the error is 30 times as large".into();
+        assert_eq!(groups(&comparison)[2].reason(), "the error is 40 times as large (first cell)");
+    }
+
+    #[test]
+    fn the_next_step_of_the_gate_is_not_repeated() {
+        let mut comparison = example::full();
+        assert_eq!(groups(&comparison)[2].next, None);
+        comparison.gate.next = None;
+        let names: Vec<String> = groups(&comparison).iter().map(ReasonGroup::name).collect();
+        assert_eq!(names[2], "slower");
+    }
+
+    #[test]
+    fn an_inconclusive_cell_beyond_the_threshold_has_a_reason() {
+        let mut comparison = example::full();
+        let cell = &mut comparison.cells[5];
+        cell.interval = Some([1.06, 1.2]);
+        cell.reason = gpubench_analysis::compare::Sentence::new(
+            "1.13x slower (1.06 to 1.20)",
+            ", ",
+            "which chance could do",
+        );
+        let groups = groups(&comparison);
+        let found = groups
+            .iter()
+            .find(|group| group.inconclusive_reason == Some(InconclusiveReason::MaybeSlower))
+            .unwrap();
+        assert_eq!(found.reason(), "beyond the threshold, which chance could do");
+    }
+}

@@ -1,0 +1,59 @@
+//! Identifiers of cells for other programs: unique within a comparison and stable between comparisons.
+
+use std::collections::HashMap;
+
+use gpubench_report::case::density_text;
+
+use gpubench_analysis::compare::{Change, Comparison};
+
+/// Returns the names of a comparison's cells, in its order: `matmul/N=4096/f32/cuda/cublas/cold`, with `density=0.05`
+/// after the element type of sparse ops.
+///
+/// Cells that would share a name get their seed appended; duplicates in a broken report get a number.
+pub(super) fn names(comparison: &Comparison) -> Vec<String> {
+    let short: Vec<String> = comparison.cells.iter().map(name).collect();
+    let mut uses: HashMap<&str, usize> = HashMap::new();
+    for name in &short {
+        *uses.entry(name).or_default() += 1;
+    }
+    let mut used: HashMap<String, usize> = HashMap::new();
+    let unique = short.iter().zip(&comparison.cells).map(|(name, change)| {
+        let is_shared = uses[name.as_str()] > 1;
+        let name = if is_shared { format!("{name}/seed={}", change.case.seed) } else { name.clone() };
+        let times = used.entry(name.clone()).or_default();
+        *times += 1;
+        if *times > 1 { format!("{name}#{times}") } else { name }
+    });
+    unique.collect()
+}
+
+fn name(change: &Change) -> String {
+    let case = &change.case;
+    let density =
+        case.density.map(|density| format!("/density={}", density_text(density))).unwrap_or_default();
+    let (backend, variant, cache) = (&change.backend, &change.variant, change.cache);
+    format!("{}/N={}/{}{density}/{backend}/{variant}/{cache}", case.op, case.n, case.dtype)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_analysis::compare::example;
+
+    #[test]
+    fn names_say_the_case_and_where_it_ran() {
+        let names = names(&example::full());
+        assert_eq!(names[0], "spgemm/N=512/f32/density=0.01/cuda/hash/cold");
+        assert_eq!(names[2], "matmul/N=4096/f32/cuda/cublas/cold");
+    }
+
+    #[test]
+    fn cells_of_one_name_are_distinguished() {
+        let mut comparison = example::full();
+        comparison.cells = vec![comparison.cells[2].clone(); 3];
+        comparison.cells[1].case.seed = 7;
+        let names = names(&comparison);
+        let name = "matmul/N=4096/f32/cuda/cublas/cold";
+        assert_eq!(names, [format!("{name}/seed=1"), format!("{name}/seed=7"), format!("{name}/seed=1#2")]);
+    }
+}

@@ -1,0 +1,169 @@
+//! Tests that every format must pass for any comparison.
+
+mod hostile;
+mod junit;
+#[cfg(feature = "schemas")]
+mod schema;
+mod table;
+mod xml;
+
+use gpubench_text::table::WIDTH;
+
+use super::*;
+use gpubench_analysis::compare::{Change, Comparison, Difference, Severity, Verdict, example};
+
+fn text(format: &str, comparison: &Comparison) -> String {
+    FORMATS.find(format).unwrap().text(&Sanitized::of(comparison), &View::default()).unwrap()
+}
+
+/// The formats that the page about them names in its table.
+fn explained() -> Vec<&'static str> {
+    const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/compare-formats.md"));
+    let rows = PAGE.lines().skip_while(|line| !line.starts_with("| `--format` |")).skip(2);
+    let rows = rows.take_while(|line| line.starts_with("| `"));
+    rows.filter_map(|row| row.split('`').nth(1)).collect()
+}
+
+#[test]
+fn a_disturbance_is_in_every_format() {
+    let mut comparison = example::full();
+    comparison.environment.push(Difference {
+        fact: "other-programs".into(),
+        severity: Severity::Inconclusive,
+        old: "5 %".into(),
+        new: "95 %".into(),
+        disturbed: vec!["NEW".into()],
+    });
+    for format in ["table", "md", "json", "junit", "github"] {
+        let text = text(format, &comparison);
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in ["other-programs", "95 %"] {
+            assert!(words.contains(part), "{format} lacks {part}: {text}");
+        }
+    }
+}
+
+#[test]
+fn formats_have_unique_names_and_files() {
+    let names = FORMATS.names();
+    assert_eq!(names, explained(), "every format has a row in docs/compare-formats.md, in order");
+    assert!(names.iter().all(|name| FORMATS.find(name).is_some_and(|found| found.name == *name)));
+    assert!(FORMATS.find("html").is_none());
+    let made = |format: &&ComparisonFormat| {
+        format.files(&Sanitized::of(&example::full()), &View::default()).unwrap()
+    };
+    let mut files: Vec<String> = FORMATS.all.iter().flat_map(made).map(|file| file.name).collect();
+    files.sort_unstable();
+    files.dedup();
+    assert_eq!(files.len(), FORMATS.all.len());
+}
+
+#[test]
+fn every_format_handles_a_comparison_of_nothing() {
+    let mut comparison = example::with_cells(example::full(), vec![]);
+    comparison.environment.clear();
+    (comparison.old, comparison.new, comparison.means, comparison.notes) = (vec![], vec![], vec![], vec![]);
+    comparison.mean_changes = vec![];
+    for format in FORMATS.all {
+        for all_cells in [false, true] {
+            let text = format.text(&Sanitized::of(&comparison), &View { all_cells, color: true }).unwrap();
+            assert!(text.ends_with('\n') && !text.contains("inf") && !text.contains("NaN"), "{text}");
+        }
+    }
+    assert!(text("table", &comparison).contains("\nCELLS   none\n"));
+}
+
+#[test]
+fn an_inconclusive_cell_is_called_inconclusive_never_maybe_slower() {
+    let comparison = example::full();
+    let inconclusive = comparison.cells.iter().find(|cell| cell.verdict == Verdict::Inconclusive).unwrap();
+    let unchanged = Change { ratio: Some(1.0), interval: Some([0.9, 1.1]), ..inconclusive.clone() };
+    let comparison = example::with_cells(comparison, vec![unchanged]);
+    for format in ["table", "md", "github", "junit"] {
+        let text = text(format, &comparison).to_lowercase();
+        assert!(text.contains("inconclusive") && !text.contains("maybe"), "{format}: {text}");
+    }
+}
+
+#[test]
+fn json_reads_back_as_the_same_comparison_without_what_is_not_finite() {
+    for comparison in [example::full(), example::passing(), example::across_machines(true)] {
+        let read: Comparison = serde_json::from_str(&text("json", &comparison)).unwrap();
+        assert_eq!(read, comparison);
+    }
+    let mut comparison = example::full();
+    let change = &mut comparison.cells[2];
+    (change.ratio, change.p, change.interval) =
+        (Some(f64::INFINITY), Some(f64::NAN), Some([1.0, f64::INFINITY]));
+    let text = text("json", &comparison);
+    assert!(!text.contains("null"), "{text}");
+    let read: Comparison = serde_json::from_str(&text).unwrap();
+    assert_eq!((read.cells[2].ratio, read.cells[2].p, read.cells[2].interval), (None, None, None));
+}
+
+#[test]
+fn markdown_has_the_conclusion_the_worst_cells_and_the_rest_folded() {
+    let text = text("md", &example::full());
+    let start = "\
+## gpubench compare: regression (exit code 1)
+
+- Cells: 11 compared: 1 newly incorrect, 1 newly failed, 1 slower, 1 less accurate, 1 inconclusive, 1 not slower, \
+1 lower clock, 1 not comparable, 1 faster, 2 same; 1 missing, 1 new, 1 not measured, 1 not judged (the policy leaves it out)
+- Worst: spgemm N=512 f32 density 0.01 cuda/hash cold: error 5.0e-1 is above the bound 1.2e-5; it was right
+- Means: 3 compared: 1 slower, 1 inconclusive, 1 same; all 6 cells 1.021x slower (1.017 to 1.025)
+- Next: look at what changed between both revisions
+- OLD: 3 runs: base/1, base/2, base/3 (0123abc on node)
+- NEW: 3 runs: head/1, head/2, head/3 (4567def on node)
+
+Note: 3 runs per side see changes of 3 % at best; next: give 5 runs per side.
+
+| verdict | op | N | type | variant | old | new | change | interval | smallest detectable |
+|---|---|---:|---|---|---:|---:|---|---|---:|
+| newly incorrect | spgemm | 512 | f32 | cuda/hash | 90 µs | - | - | - | - |
+";
+    assert!(text.starts_with(start), "{text}");
+    let rest = "
+Not in the table above: 1 not slower, 1 new, 2 same, 1 not measured, 1 not judged (the policy leaves it out).
+
+<details><summary>6 more cells</summary>
+
+| verdict | op | N | variant | cache | old | new | change | interval | p | smallest detectable |
+|---|---|---:|---|---|---:|---:|---|---|---:|---:|
+| not slower | sin | 4096 | cpu/simd | hot | 3.1 µs | 3.0 µs | 1.04x faster | 1.00–1.08 | 1.00 | 3% |
+";
+    assert!(text.contains(rest), "{text}");
+    assert!(text.contains("\n| warn | driver | 580.65.06 | 580.82.07 |\n"), "{text}");
+    let mean = "| slower | all 6 cells | 1.021x slower | 1.017–1.025 | 0.004 | 1.1% | 2% |\n";
+    assert_eq!(text.matches(mean).count(), 2, "{text}");
+    assert_eq!(
+        text.matches("| inconclusive | 3 cells of cpu | 1.010x slower | 0.980–1.040 |").count(),
+        1,
+        "{text}"
+    );
+    assert_eq!(super::job_summary(&example::full()), text);
+}
+
+#[test]
+fn no_name_is_a_mention_in_markdown() {
+    let mut comparison = example::full();
+    comparison.cells[0].reason = "@someone broke it".into();
+    comparison.notes[0].text = "mail a@b.c".into();
+    let text = text("md", &comparison);
+    assert!(text.contains("cold: @<!-- -->someone broke it\n"), "{text}");
+    assert!(text.contains("| @<!-- -->someone broke it |") && text.contains("a@<!-- -->b.c"), "{text}");
+    assert_eq!(text.matches('@').count(), text.matches("@<!-- -->").count());
+}
+
+#[test]
+fn csv_has_every_figure_of_a_cell() {
+    let records = gpubench_text::csv::records(&text("csv", &example::full())).unwrap();
+    assert_eq!(records.len(), 16);
+    let field = |heading: &str| {
+        let place = records[0].iter().position(|name| name == heading).unwrap();
+        records[3][place].as_str()
+    };
+    let found = ["cell", "verdict", "ratio", "ratio_low", "p_corrected", "p_rounds", "threshold"].map(field);
+    let name = "matmul/N=4096/f32/cuda/cublas/cold";
+    assert_eq!(found, [name, "slower", "1.31", "1.28", "0.0000024", "0.0022", "0.05"]);
+    assert_eq!(["old_median_s", "new_sm_mhz", "new_grade"].map(field), ["0.00271", "1980", "A"]);
+}

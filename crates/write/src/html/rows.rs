@@ -1,0 +1,280 @@
+//! The table of every row of a report, which a reader can sort, filter and open. It is a plain table without the script.
+
+use std::collections::BTreeSet;
+
+use gpubench_analysis::answer::cost::Kind;
+use gpubench_analysis::answer::peak_share::Share;
+use gpubench_analysis::answer::{Comparison, Section, has_both_caches, peak_share, sections};
+use gpubench_ops as op;
+use gpubench_report::case::density_text;
+use gpubench_report::report::quantity::{error_text, spread_text, three_digits};
+use gpubench_report::report::{Execute, Outcome, Report, Row};
+use gpubench_text::count::counted;
+
+use super::details::details;
+use super::markup::{Element, Html, classed, element};
+use super::table::{Heading, NONE, below, cell, explained, figure, figures, framed, sortable, words};
+use gpubench_document::report::cautions::is_launch_bound;
+use gpubench_document::report::{MARK, PEAK_SHARE_TEXT};
+
+/// The columns that a phone has room for.
+const NARROW: [&str; 5] = ["op", "N", "variant", "time", "grade"];
+
+/// A cell of a column, marked where a phone leaves it out.
+fn narrowed(cell: Element, column: &str) -> Element {
+    if NARROW.contains(&column) { cell } else { cell.with("data-wide", "1") }
+}
+
+/// A report, and the optional columns of its table.
+struct RowsTable<'a> {
+    report: &'a Report,
+    densities: bool,
+    caches: bool,
+    peaks: bool,
+}
+
+/// The controls and the table. The identifiers of rows begin with `prefix`.
+pub(crate) fn rows(report: &Report, prefix: &str) -> Html {
+    let sheet = RowsTable {
+        report,
+        densities: sections(report).iter().any(Section::has_densities),
+        caches: has_both_caches(report),
+        peaks: report.rows.iter().any(|row| peak_share::share(report, row).is_some()),
+    };
+    let headings = sheet.headings();
+    let head = headings.iter().map(|heading| {
+        let cell = heading.cell().with("data-sort", if heading.figures { "number" } else { "text" });
+        narrowed(cell, heading.text)
+    });
+    let head = element("thead").holding(element("tr").holding_all(head));
+    // Each row becomes markup immediately: all of them as elements would take as much memory again.
+    let (mut bodies, mut count) = (Html::new(), 0);
+    for section in sections(report) {
+        for comparison in &section.comparisons {
+            let best = best(comparison);
+            for row in comparison.fastest_first() {
+                let is_best = best.iter().any(|other| std::ptr::eq(*other, row));
+                bodies = bodies.and(sheet.body(row, is_best, &headings, prefix));
+                count += 1;
+            }
+        }
+    }
+    let table = classed("table", "rows").holding(head).holding(bodies);
+    let paper =
+        "The best variants of each side. The page on a screen, report.csv and report.json have every row.";
+    let paper = classed("p", "note on-paper").holding(paper);
+    controls(report, count).and(paper).and(framed("every row", table))
+}
+
+/// The identifier of a row in the page.
+pub(crate) fn anchor(report: &Report, row: &Row, prefix: &str) -> String {
+    let index = report.rows.iter().position(|other| std::ptr::eq(other, row)).unwrap_or_default();
+    format!("{prefix}row-{index}")
+}
+
+/// The best rows of a case by any kind of speed-up; every row of an op that does not ask which side is faster.
+fn best<'a>(comparison: &Comparison<'a>) -> Vec<&'a Row> {
+    if comparison.rows.first().is_some_and(|row| !op::compares_sides(&row.case.op)) {
+        return comparison.rows.clone();
+    }
+    let pairs = Kind::ALL.into_iter().filter_map(|kind| comparison.pair(kind));
+    let pairs = pairs.flat_map(|pair| [pair.a, pair.b]);
+    comparison.bests().into_iter().flatten().chain(pairs).collect()
+}
+
+impl RowsTable<'_> {
+    fn headings(&self) -> Vec<Heading<'static>> {
+        let mut headings = vec![words("op"), figures("N"), words("type")];
+        headings.extend(self.densities.then_some(figures("density")));
+        headings.extend(self.caches.then_some(words("cache")));
+        headings.extend([
+            words("backend"),
+            words("variant"),
+            explained("time", "median by the row's own clock"),
+            explained("±", "half the 95 % interval of the median, relative to it"),
+            words("grade"),
+            explained("host time", "median by the host's clock, launch and synchronization included"),
+            explained("GFLOP/s", "the op's usual number of operations, over the time"),
+            explained("GB/s", "the minimum bytes to move, over the time"),
+        ]);
+        if self.peaks {
+            let help = "the achieved rate over the measured peak rate of what limits the op; not how busy the chip is";
+            headings.extend([explained(PEAK_SHARE_TEXT, help), words("limited by")]);
+        }
+        headings.extend([explained("error", "against its bound in the details"), words("outcome")]);
+        headings
+    }
+
+    /// A row and its details, which move together.
+    fn body(&self, row: &Row, is_best: bool, headings: &[Heading<'_>], prefix: &str) -> Element {
+        let name = format!("details of {}", row.cell());
+        let summary = element("summary").with("aria-label", &name).holding(row.case.op.as_str());
+        let opener = element("th").with("scope", "row").holding(element("details").holding(summary));
+        let density = row.case.density.filter(|_| !self.densities);
+        let opener =
+            opener.holding_all(density.map(|found| below(format!("density {}", density_text(found)))));
+        let panel =
+            element("td").with("colspan", &headings.len().to_string()).holding(details(self.report, row));
+        let body = element("tbody")
+            .with("id", &anchor(self.report, row, prefix))
+            .with("data-op", &row.case.op)
+            .with("data-backend", &row.backend)
+            .with("data-outcome", row.outcome.name());
+        let body = if is_best { body.with("data-best", "1") } else { body };
+        let cells = self.case_cells(row).into_iter().chain(self.variant_cells(row, is_best));
+        let cells = cells.chain(self.time_cells(row)).chain(self.rate_cells(row)).chain(verdict_cells(row));
+        let columns = headings.iter().skip(1);
+        let cells = cells.zip(columns).map(|(cell, heading)| narrowed(cell, heading.text));
+        let first = element("tr").holding(opener).holding_all(cells);
+        body.holding(first).holding(classed("tr", "more").holding(panel))
+    }
+
+    fn case_cells(&self, row: &Row) -> Vec<Element> {
+        let case = &row.case;
+        let mut cells =
+            vec![sortable(Some(case.n as f64), |_| case.n.to_string()), cell(peak_share::precision(row))];
+        cells.extend(self.densities.then(|| sortable(case.density, density_text)));
+        cells.extend(self.caches.then(|| cell(row.cache.name())));
+        cells
+    }
+
+    fn variant_cells(&self, row: &Row, is_best: bool) -> [Element; 2] {
+        let variant = cell(row.variant_text());
+        let side = element("span").with("data-side", row.side.name()).holding(row.backend.as_str());
+        let mark = classed("span", "best")
+            .with("title", "best of its side or contender for this case")
+            .holding("best");
+        [cell(side), if is_best { variant.holding(" ").holding(mark) } else { variant }]
+    }
+
+    fn time_cells(&self, row: &Row) -> Vec<Element> {
+        let execute = row.execute.as_ref();
+        let mark = if is_launch_bound(row) { MARK } else { "" };
+        let text = |text: fn(&Execute) -> String| execute.map(text).unwrap_or_default();
+        let time = |_| format!("{}{mark}", text(Execute::median_text));
+        let host = |_| text(Execute::host_median_text);
+        let spread = execute.filter(|execute| execute.samples_s.len() > 1);
+        let grade = execute.and_then(|execute| execute.grade).map(|grade| grade.to_string());
+        let badge =
+            |grade: String| Html::from(classed("span", "grade").with("data-grade", &grade).holding(grade));
+        vec![
+            sortable(row.median_s(), time),
+            sortable(spread.map(|execute| execute.summary().relative_spread()), spread_text),
+            cell(grade.map_or(NONE.into(), badge)),
+            sortable(execute.map(|execute| execute.host_median_s), host),
+        ]
+    }
+
+    fn rate_cells(&self, row: &Row) -> Vec<Element> {
+        let median = row.median_s().filter(|median| *median > 0.0);
+        let rate = |work: f64| {
+            let rate = median.map(|median| work / median / 1e9).filter(|rate| *rate > 0.0);
+            sortable(rate, three_digits)
+        };
+        let mut cells = vec![rate(row.work.flop), rate(row.work.bytes)];
+        if self.peaks {
+            let found = peak_share::share(self.report, row);
+            // The table is as wide as the page: its cells have no words where a figure says the same.
+            let in_figures = |_| found.map_or(NONE.into(), Share::text);
+            cells.push(sortable(found.map(|found| found.share), in_figures));
+            cells.push(cell(found.map_or(NONE.into(), Share::resource)));
+        }
+        cells
+    }
+}
+
+/// The cells with the error and the outcome.
+fn verdict_cells(row: &Row) -> [Element; 2] {
+    let name = row.outcome.name();
+    let outcome = cell(classed("span", "outcome").with("data-outcome", name).holding(name));
+    let reason = row.reason.as_deref().filter(|_| row.outcome != Outcome::Measured);
+    [
+        match row.error {
+            Some(error) => sortable(Some(error.value), |_| error_text(error)),
+            None => figure(NONE),
+        },
+        match reason {
+            Some(reason) => outcome.holding(below(reason)).with("class", "reason"),
+            None => outcome,
+        },
+    ]
+}
+
+/// The filters of the table, hidden until the script runs.
+fn controls(report: &Report, count: usize) -> Html {
+    let choice = |name: &str, values: BTreeSet<&str>| {
+        let option = |value: &str| element("option").with("value", value).holding(value);
+        let any = element("option").with("value", "").holding(format!("any {name}"));
+        let select = element("select").with("data-filter", name).with("aria-label", name);
+        select.holding(any).holding_all(values.into_iter().map(option))
+    };
+    let rows = || report.rows.iter();
+    let search = element("input")
+        .with("type", "search")
+        .with("data-filter", "text")
+        .with("placeholder", "filter: matmul cublas 1000")
+        .with("aria-label", "filter rows by text");
+    let best = element("input").with("type", "checkbox").with("data-filter", "best");
+    let controls = classed("div", "controls")
+        .with("hidden", "hidden")
+        .holding(search)
+        .holding(choice("op", rows().map(|row| row.case.op.as_str()).collect()))
+        .holding(choice("backend", rows().map(|row| row.backend.as_str()).collect()))
+        .holding(choice("outcome", rows().map(|row| row.outcome.name()).collect()))
+        .holding(element("label").holding(best).holding(" best variants only"));
+    let count = counted(count, "row");
+    Html::from(controls).and(classed("p", "count").with("aria-live", "polite").holding(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_report::case::Cache;
+    use gpubench_report::report::example;
+
+    #[test]
+    fn every_row_is_in_the_table_with_its_reason() {
+        let report = example::full();
+        let html = rows(&report, "").into_string();
+        for index in 0..report.rows.len() {
+            assert_eq!(html.matches(&format!("id=\"row-{index}\"")).count(), 1, "{index}");
+        }
+        assert_eq!(html.matches("<tbody").count(), html.matches("class=\"more\"").count());
+        assert!(html.contains("mkl: not found") && html.contains("12.4 µs*"), "{html}");
+        let empty = html.contains(PEAK_SHARE_TEXT) || html.contains(">cache</th>");
+        assert!(!empty, "empty columns are left out");
+    }
+
+    #[test]
+    fn columns_with_content_are_shown() {
+        let mut report = example::with_peaks(example::full());
+        report.rows[0].cache = Cache::Hot;
+        report.rows[6].case.density = Some(0.5);
+        let html = rows(&report, "").into_string();
+        for heading in ["density", "cache", PEAK_SHARE_TEXT] {
+            assert!(html.contains(&format!(">{heading}</th>")), "{heading}");
+        }
+        assert!(html.contains("98%</td><td data-wide=\"1\">arithmetic</td>"));
+    }
+
+    #[test]
+    fn every_line_has_as_many_cells_as_there_are_headings() {
+        let html = rows(&example::full(), "").into_string();
+        let line = |text: &str| text.matches("<td").count() + text.matches("<th ").count();
+        let mut lines = html.split("<tr").skip(1).filter(|line| !line.starts_with(" class=\"more\""));
+        let count = line(lines.next().unwrap());
+        assert!(lines.all(|other| line(other) == count), "{html}");
+    }
+
+    #[test]
+    fn the_best_of_each_side_are_marked() {
+        let mut report = example::full();
+        report.rows.push(example::measured("matmul", 100, "cuda", "tiled", 1e-3));
+        let html = rows(&report, "").into_string();
+        let body = |index: usize| {
+            html.split("<tbody").find(|body| body.contains(&format!("\"row-{index}\""))).unwrap()
+        };
+        assert!(body(0).contains("data-best") && body(1).contains("data-best"));
+        assert!(!body(2).contains("data-best") && !body(9).contains("data-best"));
+    }
+}

@@ -1,0 +1,295 @@
+//! The report on the terminal: the first screen, then on request tables, notes, and the cells without a time.
+
+use std::fmt::Write;
+
+use gpubench_report::format::Makes;
+use gpubench_report::report::{Outcome, Report};
+use gpubench_text::count::counted;
+use gpubench_text::table::{TERMINAL_WIDTH, Tone, hanging_within};
+
+use super::screen::{screen, whole_table};
+use super::{Format, View};
+use gpubench_document::report::cautions::{self, Caution, cautions};
+use gpubench_document::report::method::method;
+use gpubench_document::report::problems::{ProblemGroup, ended_early, groups, run_warnings, summary};
+use gpubench_document::report::tables::tables;
+use gpubench_document::report::{MARK, PEAK_SHARE, PEAK_SHARE_TEXT};
+
+/// The report as aligned text.
+pub static TABLE: Format = Format {
+    name: "table",
+    summary: "the answer in one screen of text; with --tables every case",
+    by_default: true,
+    makes: Makes::Screen(|report, view| Ok(text(report, view))),
+};
+
+/// Groups of cells without a time that are listed; the rest is counted.
+const MAX_GROUPS: usize = 20;
+
+/// Kinds of cautions that are listed; the rest is counted.
+const MAX_CAUTIONS: usize = 6;
+
+/// Columns before the reasons why cells have no time.
+const REASONS: usize = 23;
+
+/// Columns before the notes on times.
+const NOTES: usize = 27;
+
+/// Columns before the warnings about the run.
+const RUN: usize = 2;
+
+/// The first screen, and the tables where the view asks for them.
+fn text(report: &Report, view: &View) -> String {
+    let answer = screen(report, view);
+    match view.tables || view.all_variants {
+        true => {
+            let whole = whole_table(report, view);
+            let whole = whole.map(|table| format!("With all columns:\n\n{table}\n")).unwrap_or_default();
+            format!("{answer}\n{whole}{}", tables_text(report, view))
+        }
+        false => answer,
+    }
+}
+
+fn tables_text(report: &Report, view: &View) -> String {
+    let ended_early = ended_early(report).map(|line| format!("\n{line}\n")).unwrap_or_default();
+    if report.rows.is_empty() {
+        return format!("The report has no rows: gpubench finished no cell.\n{ended_early}");
+    }
+    let mut text = String::new();
+    let tables = tables(report, view.all_variants);
+    for table in &tables {
+        text.push_str(&table.text(view.color));
+        text.push('\n');
+    }
+    let shows_peaks =
+        tables.iter().flat_map(|table| &table.columns).any(|column| column.heading == PEAK_SHARE);
+    let lines = method(report, view.all_variants, MARK).into_iter();
+    for line in lines.filter(|line| shows_peaks || !line.starts_with(PEAK_SHARE_TEXT)) {
+        text.push_str(&wrapped(&line, 0));
+        text.push('\n');
+    }
+    text.push_str(&notes(report, view.all_variants));
+    text.push_str(&ended_early);
+    if let Some(summary) = summary(report) {
+        let _ = writeln!(text, "\n{summary}:");
+        let groups = groups(report);
+        for group in groups.iter().take(MAX_GROUPS) {
+            text.push_str(&group_text(group, view.color));
+        }
+        if groups.len() > MAX_GROUPS {
+            let _ = writeln!(text, "  and {} more reasons (see report.json)", groups.len() - MAX_GROUPS);
+        }
+    }
+    text
+}
+
+/// Breaks a text into lines of [`TERMINAL_WIDTH`], all but the first indented.
+fn wrapped(text: &str, indent: usize) -> String {
+    hanging_within(TERMINAL_WIDTH, text, indent)
+}
+
+fn group_text(group: &ProblemGroup<'_>, color: bool) -> String {
+    let tone = if group.outcome == Outcome::Skipped { Tone::Plain } else { Tone::Wrong };
+    let padded = format!("{:<9}", group.outcome.name());
+    let outcome = if color { tone.paint(&padded) } else { padded };
+    let mut text = format!("  {outcome}  {:>8}  {}\n", group.count(), wrapped(&group.reason, REASONS));
+    if let Some(fix) = group.fix {
+        let _ = writeln!(text, "{:REASONS$}fix: {}", "", wrapped(fix, REASONS));
+    }
+    let _ = writeln!(text, "{:REASONS$}{}", "", wrapped(&group.cells(), REASONS));
+    text
+}
+
+/// The notes on the times in the tables, then the warnings about the whole run.
+fn notes(report: &Report, all_variants: bool) -> String {
+    let mut text = String::new();
+    if let Some(summary) = cautions::summary(report, all_variants) {
+        let _ = writeln!(text, "\n{summary}:");
+    }
+    let found = cautions(report, all_variants);
+    for caution in found.iter().take(MAX_CAUTIONS) {
+        text.push_str(&caution_text(caution));
+    }
+    if let Some(more) = found.len().checked_sub(MAX_CAUTIONS).filter(|more| *more > 0) {
+        let _ = writeln!(text, "  and {} (see report.json)", counted(more, "more kind"));
+    }
+    for (index, warning) in run_warnings(report).iter().enumerate() {
+        let gap = if index == 0 { "\nWarnings about the whole run:\n" } else { "" };
+        let line = format!("{}; {}", warning.text, warning.next);
+        let _ = writeln!(text, "{gap}  {}", wrapped(&line, RUN));
+    }
+    text
+}
+
+fn caution_text(caution: &Caution<'_>) -> String {
+    let what = wrapped(&caution.text(), NOTES);
+    let mut text = format!("  {:<13}  {:>8}  {what}\n", caution.name(), caution.count());
+    let _ = writeln!(text, "{:NOTES$}next: {}", "", wrapped(&caution.worst().next, NOTES));
+    let _ = writeln!(text, "{:NOTES$}{}", "", wrapped(&caution.which(), NOTES));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_report::report::example;
+    use gpubench_text::table::WIDTH;
+
+    /// The table without the summaries of ops, which belong to the ops.
+    fn shown(report: &Report, all_variants: bool) -> String {
+        let mut text = tables_text(report, &View { tables: true, all_variants, ..View::default() });
+        for op in gpubench_ops::OPS {
+            text = text.replace(&format!(": {}\n", op.about().summary), "\n");
+        }
+        text
+    }
+
+    #[test]
+    fn the_table_shows_the_best_of_each_side_and_why_cells_are_missing() {
+        let expected = "\
+matmul f32, cold cache
+      N  best CPU     time     ±  grade  best GPU      time     ±  grade  speed-up           error
+    100  openblas  7.68 µs  0.1%  A      cublas    12.4 µs*  0.1%  B      CPU 1.62x  3.1e-7 (2.6%)
+  10000  openblas   740 ms  5.0%  C      cublas    40.9 ms   0.1%  A      GPU 18x    3.1e-7 (2.6%)
+
+spgemm f32, density 0.01, cold cache
+    N  best CPU  time  ±  grade  best GPU  time  ±  grade  speed-up  error
+  512  -            -  -  -      -            -  -  -      -             -
+
+* launch-bound: less than three times the timer overhead (empty kernel 2.70 µs).
+Best correct variant per side. ±: half the 95 % interval of the median.
+Error: the larger of both sides, relative to its bound (share in parentheses).
+Grades: A precise and undisturbed, B comparable, C an estimate, D not reliable.
+Kernel speed-up: no launch, no copies; CPU by host clock, GPU by device clock.
+Device clock: the time between two events, minus the 1.50 µs that they take.
+Cold cache: gpubench flushes the operands from the caches before each sample.
+Samples in 3 interleaved rounds until ± is 0.5% (GPU), 1.0% (CPU) or time is up.
+
+2 of 4 times have a grade below A:
+  spread           1 cell  half the 95 % interval is 5.0 % of the median; 1.0 %
+                           was requested
+                           next: close other programs, or raise --max-time
+                           matmul N=10000 f32 cpu/openblas
+  launch-bound     1 cell  the time is 2.8 times the timer overhead
+                           next: choose a larger size, or --cache hot, which times
+                           batches
+                           matmul N=100 f32 cuda/cublas
+
+Warnings about the whole run:
+  mkl: not found: the CPU could be faster than it is here (matmul); pip install
+  mkl
+  other programs were using the CPU when the run started (load 0.4 per core);
+  close other programs and run again
+
+1 incorrect, 1 failed, 2 skipped of 9 cells:
+  incorrect    1 cell  error 0.5 above 1.2e-5
+                       spgemm cuda/hash (N=512 f32)
+  failed       1 cell  cusparseSpGEMM_compute: internal
+                       spgemm cuda/cusparse (N=512 f32)
+  skipped     2 cells  mkl: not found
+                       fix: pip install mkl
+                       matmul cpu/mkl (2)
+";
+        assert_eq!(shown(&example::full(), false), expected);
+    }
+
+    #[test]
+    fn a_run_that_was_ended_early_says_so_before_other_problems() {
+        let mut report = example::full();
+        report.environment.planned_rows = Some(12);
+        let text = shown(&report, false);
+        assert!(
+            text.contains("\n\nended early: 7 of 12 cells finished, 2 skipped\n\n1 incorrect, 1 failed"),
+            "{text}"
+        );
+        report.rows.truncate(2);
+        assert!(shown(&report, true).ends_with("\n\nended early: 2 of 12 cells finished\n"));
+        report.rows.clear();
+        assert!(shown(&report, false).ends_with("\n\nended early: 0 of 12 cells finished\n"));
+    }
+
+    #[test]
+    fn both_states_of_the_caches_have_tables_of_their_own() {
+        let mut report = example::full();
+        report.rows.truncate(2);
+        for row in report.rows.clone() {
+            report
+                .rows
+                .push(gpubench_report::report::Row { cache: gpubench_report::case::Cache::Hot, ..row });
+        }
+        let text = shown(&report, false);
+        for part in [
+            "matmul f32, cold cache\n",
+            "matmul f32, hot cache\n",
+            "matmul N=100 f32 cuda/cublas cold, matmul N=100 f32\n",
+            "Cold cache:",
+            "Hot cache:",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+
+    #[test]
+    fn at_most_six_kinds_of_notes_are_listed() {
+        use gpubench_report::measure::grade::{Grade, WarningKind};
+        let mut report = example::full();
+        let kinds = [
+            WarningKind::Drift,
+            WarningKind::Throttled,
+            WarningKind::FewSamples,
+            WarningKind::Bimodal,
+            WarningKind::Disturbed,
+            WarningKind::NotWarm,
+        ];
+        for kind in kinds {
+            let one_more = shown(&report, false).contains("\n  and 1 more kind (see report.json)\n");
+            assert_eq!(one_more, kind == WarningKind::NotWarm);
+            example::warn(&mut report.rows[0], kind, Grade::B, "something", "do something");
+        }
+        let text = shown(&report, false);
+        assert!(text.contains("\n  and 2 more kinds (see report.json)\n"), "{text}");
+        assert!(text.contains("3 of 4 times have a grade below A:\n  spread "), "{text}");
+    }
+
+    #[test]
+    fn every_variant_has_its_line_the_fastest_first() {
+        let text = shown(&example::full(), true);
+        let expected = "\
+matmul f32, cold cache
+     N side variant  type     time    ± grade samples    host GFLOP/s         error outcome
+   100 CPU  openblas f32  7.68 µs  0.1% A          12 7.68 µs     260 3.1e-7 (2.6%) measured
+   100 GPU  cublas   f32  12.4 µs* 0.1% B          12 17.4 µs     161 3.1e-7 (2.6%) measured
+   100 CPU  mkl      f32        -     - -           -       -       -             - skipped
+ 10000 GPU  cublas   f32  40.9 ms  0.1% A          12 40.9 ms   48876 3.1e-7 (2.6%) measured
+ 10000 CPU  openblas f32   740 ms  5.0% C          12  744 ms    2689 3.1e-7 (2.6%) measured
+ 10000 CPU  mkl      f32        -     - -           -       -       -             - skipped
+
+spgemm f32, density 0.01, cold cache
+   N side variant   type    time    ± grade samples    host GFLOP/s           error outcome
+ 512 CPU  gustavson f32  90.1 µs 0.1% A          12 90.1 µs    2981   3.1e-7 (2.6%) measured
+ 512 GPU  cusparse  f32        -    - -           -       -       -               - failed
+ 512 GPU  hash      f32        -    - -           -       -       - 5.0e-1 (41667x) incorrect
+";
+        assert!(text.starts_with(expected), "{text}");
+    }
+
+    #[test]
+    fn lines_stay_within_a_hundred_columns() {
+        let mut report = example::full();
+        let reason = "a reason that goes on and on, as some libraries will have it, ".repeat(5);
+        report.rows[2].reason = Some(reason);
+        for line in shown(&report, false).lines().chain(shown(&report, true).lines()) {
+            assert!(line.chars().count() <= WIDTH, "{line}");
+        }
+    }
+
+    #[test]
+    fn colours_mark_winners_and_wrong_answers_only() {
+        let text = tables_text(&example::full(), &View { tables: true, color: true, ..View::default() });
+        for (tone, marked) in [(Tone::Cpu, "CPU 1.62x"), (Tone::Gpu, "GPU 18x"), (Tone::Wrong, "incorrect")] {
+            assert!(text.contains(&tone.paint(marked)), "{text}");
+        }
+        assert_eq!(text.matches("\x1b[0m").count(), 4);
+    }
+}

@@ -1,0 +1,311 @@
+//! Tests of trends of folders: series with and without steps, in every format.
+
+use std::fs;
+use std::path::Path;
+
+use gpubench_write::chart::Theme;
+use gpubench_report::report::example::{empty, measured, without_time};
+use gpubench_report::report::{Report, Row, file};
+
+use super::*;
+
+/// A report of the `day`-th day.
+fn report(day: usize, rows: Vec<Row>) -> Report {
+    let mut report = Report { rows, ..empty() };
+    report.environment.started = format!("2026-{:02}-{:02}T10:00:00Z", 1 + day / 28, 1 + day % 28);
+    report.environment.git_revision = Some(format!("{day:040x}"));
+    report
+}
+
+/// A trend in the format of that name.
+fn shown(trend: &Trend, format: &str) -> String {
+    export::FORMATS.find(format).unwrap().text(trend, &Theme::Light).unwrap()
+}
+
+fn text_of(trend: &Trend) -> String {
+    shown(trend, "table")
+}
+
+/// A small daily variation that is never a step.
+fn spread(day: usize) -> f64 {
+    1.0 + 0.003 * ((day * 7 % 5) as f64 - 2.0)
+}
+
+/// The rows of a day; cublas is 1.3 times slower for days >= 12, and faer is steady.
+fn rows(day: usize) -> Vec<Row> {
+    let slower = if day < 12 { 1.0 } else { 1.3 };
+    vec![
+        measured("matmul", 512, "cpu", "faer", 1e-3 * spread(day)),
+        measured("matmul", 512, "cuda", "cublas", 1e-5 * slower * spread(day)),
+    ]
+}
+
+fn save(folder: &Path, reports: impl IntoIterator<Item = Report>) {
+    for (index, report) in reports.into_iter().enumerate() {
+        let folder = folder.join(format!("run-{index:02}"));
+        fs::create_dir_all(&folder).unwrap();
+        file::save(&report, &folder.join(file::FILE_NAME)).unwrap();
+    }
+}
+
+fn of(reports: impl IntoIterator<Item = Report>) -> Trend {
+    let folder = tempfile::tempdir().unwrap();
+    save(folder.path(), reports);
+    trend(&request(folder.path())).unwrap()
+}
+
+fn request(folder: &Path) -> TrendRequest {
+    TrendRequest { folders: vec![folder.into()], ops: None, variants: None, threshold: 0.02 }
+}
+
+/// The trend of `count` days, with `change` applied to each report.
+fn days(count: usize, change: impl Fn(usize, &mut Report)) -> Trend {
+    of((0..count).map(|day| {
+        let mut report = report(day, rows(day));
+        change(day, &mut report);
+        report
+    }))
+}
+
+fn stepped() -> Trend {
+    days(20, |_, _| ())
+}
+
+/// The headings of the panels of the first chart.
+fn headings(trend: &Trend) -> Vec<String> {
+    chart::charts(trend)[0].panels.iter().map(|panel| panel.heading.clone()).collect()
+}
+
+#[test]
+fn a_step_is_shown_with_its_date_revision_levels_and_reports() {
+    let text = text_of(&stepped());
+    let expected = "\
+20 reports from 2026-01-01 to 2026-01-20, 2 series: 1 with steps
+
+matmul N=512 f32 cuda/cublas cold: now 13.0 µs, 1.30x the best level of 10.0 µs, noise 0.6%
+  1.30x slower  10.0 µs -> 13.0 µs  2026-01-13 10:00  000000000  12 reports before, 8 after
+
+1 series steady (no step >= 2%); noise up to 0.6%
+";
+    assert_eq!(text, expected);
+}
+
+/// Returns the changes shown next to the GPU's step, and their facts, if `change` applies to reports >= 12.
+fn changes_shown(change: impl Fn(&mut Report)) -> (Option<String>, Vec<String>) {
+    let trend = days(20, |day, report| {
+        if day >= 12 {
+            // The CPU steps too, in the other direction.
+            report.rows[0] = measured("matmul", 512, "cpu", "faer", 5e-4 * spread(day));
+            change(report);
+        }
+    });
+    let gpu = trend.series.iter().find(|series| series.side == Side::Gpu).unwrap();
+    let facts = gpu.steps[0].environment.iter().map(|difference| difference.fact.clone());
+    (descriptions::also_changed(&trend, &gpu.steps[0]), facts.collect())
+}
+
+#[test]
+fn facts_that_bear_on_the_cell_are_shown_next_to_its_step() {
+    let (shown_text, facts) = changes_shown(|report| {
+        let environment = &mut report.environment;
+        environment.variables.insert("CUDA_LAUNCH_BLOCKING".into(), "1".into());
+        // Of no concern to the GPU's times, and of no concern at all.
+        environment.backends[0].description = serde_json::json!({ "threads": 4 });
+        environment.host.memory_bytes = 1 << 30;
+    });
+    assert_eq!(
+        shown_text.as_deref(),
+        Some("variables CUDA_LAUNCH_BLOCKING: unset -> 1 (waits for each kernel)")
+    );
+    assert_eq!(facts, ["variables"]);
+    assert_eq!(changes_shown(|_| ()), (None, vec![]));
+}
+
+#[test]
+fn three_facts_are_shown_with_short_values_and_the_rest_is_counted() {
+    let (shown_text, facts) = changes_shown(|report| {
+        let environment = &mut report.environment;
+        environment.host.name = "other".into();
+        environment.build_profile = Some("debug".into());
+        environment.gpubench_version = "0.2.0".into();
+        for (name, value) in [("OMP_NUM_THREADS", "1"), ("MKL_CBWR", "x"), ("LD_PRELOAD", &"y".repeat(90))] {
+            environment.variables.insert(name.into(), value.into());
+        }
+    });
+    let shown_text = shown_text.unwrap();
+    assert_eq!(facts.len(), 5, "{facts:?}");
+    let start = "host node -> other, gpubench 0.1.0 -> 0.2.0, build-profile release -> debug, variables ";
+    assert!(shown_text.starts_with(start), "{shown_text}");
+    assert!(shown_text.ends_with(", and 1 more") && !shown_text.contains(&"y".repeat(61)), "{shown_text}");
+}
+
+#[test]
+fn settings_of_other_ops_are_not_shown() {
+    let settings = |report: &mut Report, op: &str| {
+        let mut sampling =
+            serde_json::to_value(gpubench_report::measure::sampling::Sampling::default()).unwrap();
+        sampling["rounds"] = 9.into();
+        report.environment.settings = serde_json::json!({ "sweeps": [report.environment.settings["sweeps"][0], { "op": op, "sampling": sampling }] });
+    };
+    assert_eq!(changes_shown(|report| settings(report, "fft")).0, None);
+    let shown_text = changes_shown(|report| settings(report, "matmul")).0.unwrap();
+    assert!(shown_text.starts_with("rounds matmul: "), "{shown_text}");
+}
+
+#[test]
+fn a_deviating_newest_report_is_not_yet_a_step() {
+    let text = text_of(&days(13, |_, _| ()));
+    assert!(text.contains("2 series: no steps, 1 with an unconfirmed change\n"), "{text}");
+    for part in ["  1.31x slower  ", "newest, 1 report: not confirmed\n", "run the sweep again"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn models_have_their_own_series_and_the_text_says_so() {
+    let trend = days(20, |day, report| {
+        if day >= 12 {
+            report.environment.backends[1].description = serde_json::json!({ "name": "NVIDIA L4" });
+        }
+    });
+    assert_eq!(trend.series.len(), 3);
+    assert!(trend.series.iter().all(CellSeries::is_steady));
+    let text = text_of(&trend);
+    let expected = "each GPU model has its own series: NVIDIA H200 (12 reports), NVIDIA L4 (8 reports)\n";
+    assert!(text.contains(expected), "{text}");
+    assert_eq!(headings(&trend), ["cpu/faer", "cuda/cublas, NVIDIA H200", "cuda/cublas, NVIDIA L4"]);
+}
+
+#[test]
+fn arithmetic_that_changed_makes_two_series_and_no_step() {
+    let trend = days(20, |day, report| {
+        report.rows = rows(0);
+        if day >= 12 {
+            // Twice as fast, by products of fewer digits.
+            report.rows[1] = measured("matmul", 512, "cuda", "cublas", 5e-6);
+            report.rows[1].accuracy = Accuracy::Tf32;
+        }
+    });
+    assert_eq!(trend.series.len(), 3);
+    assert!(trend.series.iter().all(CellSeries::is_steady), "{:?}", trend.series);
+    let text = text_of(&trend);
+    let expected = "each accuracy class has its own series: matmul N=512 f32 cuda/cublas cold by ieee (12 reports) \
+    and tf32 (8 reports)\n";
+    assert!(text.contains(expected), "{text}");
+    assert_eq!(headings(&trend), ["cpu/faer", "cuda/cublas, ieee", "cuda/cublas, tf32"]);
+}
+
+#[test]
+fn times_of_other_operands_than_the_newest_are_ignored_and_counted() {
+    let trend = days(20, |day, report| {
+        report.rows = rows(0);
+        report.rows[1].inputs = Some(if day < 8 { "old".into() } else { "new".into() });
+    });
+    let series = trend.series.iter().find(|series| series.variant == "cublas").unwrap();
+    assert_eq!((series.points.len(), series.other_operands), (12, 8));
+    let text = text_of(&trend);
+    let expected = "ignored, because their operands differ from those of the newest report: 8 reports of matmul \
+    N=512 f32 cuda/cublas cold; the operands";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn a_drift_is_reported_as_such_with_its_size_and_without_steps() {
+    let drifting =
+        |day: usize| measured("matmul", 512, "cpu", "faer", 1e-3 * spread(day) * (1.0 + 0.01 * day as f64));
+    let trend = of((0..30).map(|day| report(day, vec![drifting(day)])));
+    let text = text_of(&trend);
+    let expected = "30 reports from 2026-01-01 to 2026-02-02, 1 series: no steps, 1 drifting\n";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(text.contains("drift: 1.29x slower from first to last\n"), "{text}");
+    let markdown = shown(&trend, "md");
+    assert!(markdown.contains("drift: 1.29x slower") && !markdown.contains("## Steps"), "{markdown}");
+}
+
+#[test]
+fn a_cell_without_a_recent_time_is_shown_with_the_reason() {
+    let lost = without_time("matmul", 512, "cuda", "cublas", Outcome::Failed, "out of luck", None);
+    let trend = days(10, |day, report| {
+        if day == 9 {
+            report.rows[1] = lost.clone();
+        }
+    });
+    let text = text_of(&trend);
+    assert!(text.contains("1 series without a time in their newest report: matmul N=512"), "{text}");
+    assert!(text.contains("(failed: out of luck)"), "{text}");
+    assert_eq!(chart::charts(&trend)[0].panels[1].gaps, [9.0]);
+}
+
+#[test]
+fn few_reports_are_too_short_and_the_text_says_what_to_do() {
+    let text = text_of(&days(3, |_, _| ()));
+    let expected = "2 series too short: a step needs 6 reports; run the sweep again";
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("2 series: none with the 6 reports that a step needs\n"), "{text}");
+}
+
+#[test]
+fn json_csv_and_markdown_have_the_step() {
+    let trend = stepped();
+    let json: serde_json::Value = serde_json::from_str(&shown(&trend, "json")).unwrap();
+    assert_eq!(json["series"][1]["steps"][0]["direction"], "slower");
+    let csv = shown(&trend, "csv");
+    assert_eq!(csv.lines().count(), 1 + 40);
+    let stepped: Vec<&str> = csv.lines().filter(|line| line.ends_with(",slower")).collect();
+    assert!(stepped.len() == 1 && stepped[0].contains("2026-01-13T10:00:00Z"), "{stepped:?}");
+    let text = shown(&trend, "md");
+    let row = "| matmul N=512 f32 cuda/cublas cold | 1.30x slower | 10.0 µs | 13.0 µs | 2026-01-13 10:00 | 000000000 | 12 \
+               reports before, 8 after | - |";
+    assert!(text.contains(row) && text.contains("## Method"), "{text}");
+}
+
+#[test]
+fn a_case_has_a_chart_with_a_panel_per_variant_the_cpu_first() {
+    let trend = stepped();
+    let charts = chart::charts(&trend);
+    assert_eq!(charts.len(), 1);
+    let chart = &charts[0];
+    assert_eq!((chart.name.as_str(), chart.positions), ("trend-matmul-f32-n512", 20));
+    assert_eq!(headings(&trend), ["cpu/faer", "cuda/cublas"]);
+    let mark = &chart.panels[1].marks[0];
+    assert_eq!((mark.position, mark.texts[0].as_str()), (11.5, "1.30x slower, 2026-01-13, 000000000"));
+    assert_eq!(chart.panels[1].levels.len(), 2);
+    assert_eq!(chart.ticks.len(), 20);
+}
+
+#[test]
+fn charts_are_named_by_cache_density_and_page_where_these_differ() {
+    let rows = |day: usize| {
+        let row = |index| measured("spmv", 64, "cuda", &format!("v{index}"), 1e-4 * spread(day));
+        let mut rows: Vec<Row> = (0..6).map(row).collect();
+        rows.iter_mut().for_each(|row| row.case.density = Some(0.05));
+        let mut hot = rows[0].clone();
+        hot.cache = Cache::Hot;
+        let mut sparse = rows[0].clone();
+        sparse.case.density = Some(0.01);
+        rows.extend([hot, sparse]);
+        rows
+    };
+    let trend = of((0..3).map(|day| report(day, rows(day))));
+    let mut names: Vec<String> = chart::charts(&trend).into_iter().map(|chart| chart.name).collect();
+    names.sort();
+    let expected = ["d0.01-cold", "d0.05-cold-1", "d0.05-cold-2", "d0.05-hot"];
+    assert_eq!(names, expected.map(|end| format!("trend-spmv-f32-n64-{end}")));
+}
+
+#[test]
+fn of_too_many_cases_those_with_the_largest_changes_have_charts() {
+    // N = 107 steps by 1.3, all others are steady.
+    let rows = |day: usize, cases: u64| -> Vec<Row> {
+        let time = |n| if n == 107 && day >= 6 { 1.3e-4 } else { 1e-4 } * spread(day);
+        (1..=cases).map(|n| measured("spmv", n, "cuda", "v", time(n))).collect()
+    };
+    let of_cases = |cases| of((0..12).map(|day| report(day, rows(day, cases))));
+    let trend = of_cases(120);
+    let names: Vec<String> = chart::charts(&trend).into_iter().map(|chart| chart.name).collect();
+    assert_eq!(names.len(), 100);
+    assert!(names.contains(&"trend-spmv-f32-n107".to_owned()), "{names:?}");
+    let line = missing_charts_text(&trend).unwrap();
+    assert!(line.starts_with("charts show the 100 of 120 cases with the largest changes"), "{line}");
+    assert_eq!(missing_charts_text(&of_cases(3)), None);
+}
