@@ -1,7 +1,8 @@
 //! `gpubench list`: prints the registries as tables or JSON. Loads no library and starts no worker.
 
+use crate::document::table::Table;
+use crate::write::terminal::TerminalTable;
 use anyhow::Result;
-use gpubench_text::table::Table;
 use serde::Serialize;
 
 use crate::backend::external::ADAPTERS;

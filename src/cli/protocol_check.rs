@@ -4,10 +4,10 @@ use std::io::ErrorKind;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use crate::write::terminal::{TERMINAL_WIDTH, hanging_within};
 use anyhow::{Context, Result, anyhow, ensure};
 use gpubench_run::conformance::{self, Asked, Check, CheckVerdict, Failure};
 use gpubench_text::control;
-use gpubench_text::table::{TERMINAL_WIDTH, hanging_within};
 
 use super::args::ProtocolCheckArgs;
 use super::stream;

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
+use crate::write::terminal::{TERMINAL_WIDTH, hanging_within};
 use gpubench_text::count::counted;
-use gpubench_text::table::{TERMINAL_WIDTH, hanging_within};
 
 use super::summary::summary;
 use super::{DoctorReport, is_usable, python};

@@ -29,7 +29,12 @@ impl RichText {
 
     /// Returns the text without typefaces.
     pub fn plain(&self) -> String {
-        self.0.iter().map(|part| match part { Inline::Plain(text) | Inline::Code(text) => text.as_str() }).collect()
+        self.0
+            .iter()
+            .map(|part| match part {
+                Inline::Plain(text) | Inline::Code(text) => text.as_str(),
+            })
+            .collect()
     }
 }
 
@@ -76,6 +81,8 @@ pub enum Block {
     Items(Vec<RichText>),
     /// Facts with their names.
     Facts(Vec<(String, RichText)>),
+    /// Text as a program wrote it, with its line feeds.
+    Verbatim(String),
     /// A table.
     Table(Table),
     /// Warnings or reasons with their advice. Media without room show the first and count the others.

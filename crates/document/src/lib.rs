@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod blocks;
 pub mod fleet;
 pub mod report;
+pub mod table;
 pub mod trend;

@@ -4,9 +4,13 @@
 
 pub mod chart;
 pub mod compare;
+pub mod csv;
 pub mod fleet;
 pub mod html;
+pub mod markdown;
+pub mod palette;
 pub mod report;
+pub mod terminal;
 pub mod trend;
 
 use gpubench_report::report::Report;

@@ -9,11 +9,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
+use crate::write::terminal::TERMINAL_WIDTH;
 use anyhow::{Context, Result, bail};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use gpubench_backend::host::environment::BUILD_REVISION;
-use gpubench_text::table::TERMINAL_WIDTH;
 
 pub(crate) use baseline::{BaselineCommand, SaveArgs};
 pub(crate) use compare::CompareArgs;

@@ -8,9 +8,10 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::document::table::Table;
+use crate::write::terminal::TerminalTable;
 use anyhow::{Result, bail};
 use gpubench_text::control::spelled_out;
-use gpubench_text::table::Table;
 use gpubench_text::words;
 
 use super::args::BaselineCommand;

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use crate::document::table::Table;
+use crate::write::terminal::TerminalTable;
 use anyhow::{Context, Result, bail, ensure};
 use gpubench_text::grouped::grouped;
-use gpubench_text::table::Table;
 use serde::Serialize;
 
 use crate::case::{Cache, Case};

@@ -1,8 +1,9 @@
 //! The verdict on the rules as text.
 
+use crate::document::table::Table;
+use crate::write::terminal::{TERMINAL_WIDTH, TerminalTable, hanging_within};
 use gpubench_cuda::RuleText;
 use gpubench_text::count::counted;
-use gpubench_text::table::{TERMINAL_WIDTH, Table, hanging_within};
 
 use super::unmeasured::{Unmeasured, command};
 use super::{OpSlowdown, RulesVerdict};

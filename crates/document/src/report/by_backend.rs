@@ -1,12 +1,12 @@
 //! The table of the best variant of each backend, for reports with several backends on a side.
 
+use crate::table::{Column, Field, Table};
 use gpubench_analysis::answer::{Contender, Kind, Names, Versus, cost, sections};
 use gpubench_ops as op;
 use gpubench_report::case::density_text;
 use gpubench_report::report::quantity::{factor_within, time_text};
 use gpubench_report::report::{Report, Row};
 use gpubench_text::grouped::distinct;
-use gpubench_text::table::{Column, Field, Table};
 
 use super::NONE;
 
@@ -67,12 +67,12 @@ mod tests {
     #[test]
     fn each_backend_has_its_best_resident_time_over_that_of_the_first() {
         let mut report = report();
-        let table = by_backend(&report).unwrap().markdown_table();
-        let expected = "| op | N | cpu | cuda | cupy |\n|---|---:|---|---|---|\n\
+        let table = by_backend(&report).unwrap().fields_text();
+        let expected = "| op | N | cpu | cuda | cupy |\n\
                         | matmul f32, cold | 1000 | faer 8.00 ms | cublas 100 µs (80.0x) | matmul 200 µs (40.0x) |\n";
         assert_eq!(table, expected);
         Versus::choose(&mut report, "cuda:cupy").unwrap();
-        let table = by_backend(&report).unwrap().markdown_table();
+        let table = by_backend(&report).unwrap().fields_text();
         assert!(
             table.contains("| cublas 100 µs | faer 8.00 ms (0.0125x) | matmul 200 µs (0.500x) |"),
             "{table}"

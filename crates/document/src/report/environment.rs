@@ -1,10 +1,10 @@
 //! The environment of a report: facts about the machine and backends, timer overhead and the state of the device.
 
+use crate::table::{Column, Field, Table};
 use gpubench_report::Conditions;
 use gpubench_report::report::machine;
 use gpubench_report::report::quantity::{time_text, time_within};
 use gpubench_report::report::{BackendState, Environment, Execute, Host, Report};
-use gpubench_text::table::{Column, Field, Table};
 
 /// The facts about the host that influence times.
 const SETTINGS: [&machine::Fact<Host>; 8] = [

@@ -7,6 +7,7 @@ pub mod crossover_text;
 pub mod environment;
 mod free_memory;
 pub mod method;
+pub mod parts;
 pub mod phases;
 pub mod problems;
 pub mod sentences;
@@ -15,11 +16,11 @@ pub mod tables;
 
 pub use answered::Answered;
 
+use crate::table::{Field, Tone};
 use gpubench_analysis::answer::peak_share::{self, Share};
 use gpubench_analysis::answer::{Contender, Kind, Pair, Versus};
 use gpubench_report::report::{Execute, Outcome, Report, Row};
 use gpubench_text::grouped::distinct;
-use gpubench_text::table::{Field, Tone};
 
 /// The text of an empty field.
 pub(crate) const NONE: &str = "-";

@@ -1,12 +1,12 @@
 //! The tables that the text and the Markdown format share: one per op, element type and cache state.
 
+use crate::table::{Column, Field, Layout, Table, Tone};
 use gpubench_analysis::answer::peak_share::precision;
 use gpubench_analysis::answer::{Comparison, Contender, Kind, Names, Section, sections};
 use gpubench_ops::find;
 use gpubench_report::case::{density_clause, density_text};
 use gpubench_report::report::quantity::{judged_text, spread_text, three_digits};
 use gpubench_report::report::{Execute, Outcome, Report, Row};
-use gpubench_text::table::{Column, Field, Layout, Table, Tone};
 
 use super::cautions::is_launch_bound;
 use super::{MARK, NONE, PEAK_SHARE, contenders, has_peaks, peak_share_text, speed_up, time_text};
@@ -32,10 +32,9 @@ pub fn tables(report: &Report, all_variants: bool) -> Vec<Table> {
     };
     let mut tables: Vec<Table> =
         sections(report).iter().map(|section| make(report, section, &names)).collect();
-    for heading in less_needed {
-        if !tables.iter().all(Table::fits) {
-            tables.iter_mut().for_each(|table| table.remove_columns(heading));
-        }
+    for column in tables.iter_mut().flat_map(|table| &mut table.columns) {
+        let position = less_needed.iter().rev().position(|heading| column.heading == *heading);
+        column.rank = position.map_or(0, |position| position as u8 + 1);
     }
     tables
 }
@@ -178,7 +177,6 @@ fn variant_fields(report: &Report, row: &Row, names: &Names, threads: bool, is_m
 mod tests {
     use super::*;
     use gpubench_report::report::example;
-    use gpubench_text::table::WIDTH;
 
     #[test]
     fn digits_follow_the_interval_and_single_samples_have_no_spread() {
@@ -194,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_side_without_rows_has_no_columns() {
-        let text = |report: &Report| tables(report, false)[0].text(false);
+        let text = |report: &Report| tables(report, false)[0].fields_text();
         let both = example::of(example::both_sides("fft", 10, 1e-3, 1e-4));
         assert!(["best CPU", "best GPU", "speed-up"].iter().all(|heading| text(&both).contains(heading)));
         let one = example::of([example::measured("fft", 10, "cpu", "realfft", 1e-3)]);
@@ -206,40 +204,25 @@ mod tests {
     fn every_row_has_its_share_of_the_peak_where_peaks_are_known() {
         // 2 N³ FLOP at 50 TFLOP/s take 40 ms.
         let report = example::of(example::both_sides("matmul", 10_000, 1.0, 80e-3));
-        assert!(!tables(&report, true)[0].text(false).contains("peak"));
+        assert!(!tables(&report, true)[0].fields_text().contains("peak"));
         for all_variants in [false, true] {
-            let text = tables(&example::with_peaks(report.clone()), all_variants)[0].text(false);
+            let text = tables(&example::with_peaks(report.clone()), all_variants)[0].fields_text();
             assert!(text.contains("peak") && text.contains(" 50%"), "{text}");
-            assert!(text.lines().skip(1).all(|line| line.chars().count() <= WIDTH), "{text}");
         }
     }
 
     #[test]
-    fn long_lines_leave_out_the_less_needed_columns() {
+    fn less_needed_columns_are_ranked_and_threads_are_shown_where_a_row_has_them() {
         let mut report = example::with_peaks(example::full());
-        for row in &mut report.rows {
-            row.variant = format!("{}-of-long-name", row.variant);
-        }
-        let text = tables(&report, true)[0].text(false);
-        assert!(text.contains("peak") && !text.contains(" type "), "{text}");
-        let best = tables(&report, false)[0].text(false);
-        assert!(!best.contains("peak"), "{best}");
-        for line in text.lines().skip(1) {
-            assert!(line.chars().count() <= WIDTH, "{text}");
-        }
-    }
-
-    #[test]
-    fn threads_are_shown_where_a_row_has_them_and_the_line_has_room() {
-        let mut report = example::full();
-        assert!(!tables(&report, true)[0].text(false).contains(" threads "));
+        let ranked = |report: &Report, all| -> Vec<(String, u8)> {
+            let columns = tables(report, all)[0].columns.clone().into_iter().filter(|column| column.rank > 0);
+            columns.map(|column| (column.heading.into_owned(), column.rank)).collect()
+        };
+        assert_eq!(ranked(&report, true), [("type".into(), 3), ("samples".into(), 2)]);
         report.rows[0].threads = Some(4);
-        let text = tables(&report, true)[0].text(false);
-        assert!(text.contains(" threads ") && text.contains("       4 "), "{text}");
-        for row in &mut report.rows {
-            row.variant = format!("{}-of-a-very-long-name", row.variant);
-        }
-        assert!(!tables(&report, true)[0].text(false).contains(" threads "));
+        assert_eq!(ranked(&report, true), [("type".into(), 3), (THREADS.into(), 1), ("samples".into(), 2)]);
+        assert!(tables(&report, true)[0].fields_text().contains("| 4 |"));
+        assert!(ranked(&example::full(), false).is_empty());
     }
 
     #[test]

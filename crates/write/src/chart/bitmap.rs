@@ -1,8 +1,8 @@
 //! Charts in pixels: PNG. Everything is drawn large and averaged, which smooths all edges.
 
+use crate::palette::Theme;
 use ab_glyph::Font;
 use anyhow::{Context, anyhow};
-use gpubench_text::palette::Theme;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ColorType, ImageEncoder};
 use plotters::coord::Shift;

@@ -1,6 +1,6 @@
 //! Draws the frame of a chart and its markers on a canvas.
 
-use gpubench_text::palette::Role;
+use crate::palette::Role;
 
 use super::canvas::{Align, Canvas, Type};
 use super::font::{Weight, fitted};

@@ -1,6 +1,6 @@
 //! The frame around the data of every large chart: titles, axes, legend, captions.
 
-use gpubench_text::palette::Role;
+use crate::palette::Role;
 
 use super::axis::Axis;
 use super::series::{Marks, Style};

@@ -32,6 +32,7 @@ mod text;
 
 use std::borrow::Cow;
 
+pub use crate::palette::Theme;
 use anyhow::Context;
 use gpubench_analysis::answer::Names;
 use gpubench_report::case::Cache;
@@ -39,7 +40,6 @@ use gpubench_report::data::hash::fnv1a;
 use gpubench_report::report::Report;
 use gpubench_report::report::file::File;
 use gpubench_text::cut;
-pub use gpubench_text::palette::Theme;
 use rayon::prelude::*;
 
 use canvas::Canvas;

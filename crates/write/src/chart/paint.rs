@@ -1,6 +1,6 @@
 //! The paints of charts: colours of the palette, opaque or transparent. The surface applies the theme.
 
-use gpubench_text::palette::{Rgb, Role, Theme, Tint};
+use crate::palette::{Rgb, Role, Theme, Tint};
 
 /// The colour of a shape or a text.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,9 +1,9 @@
 //! The series of a chart: points and style of each variant or report.
 
+use crate::palette::Role;
 use gpubench_analysis::answer::Pair;
 use gpubench_report::report::Row;
 use gpubench_report::{Accuracy, Side};
-use gpubench_text::palette::Role;
 
 use super::neighbours::off_line;
 

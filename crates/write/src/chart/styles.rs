@@ -1,8 +1,8 @@
 //! The style of variants: one colour and shape each, the same in all charts of a report.
 
+use crate::palette::Role;
 use gpubench_report::Side;
 use gpubench_report::report::{Report, Row};
-use gpubench_text::palette::Role;
 
 use super::geometry::SHAPES;
 use super::series::{Stroke, Style};

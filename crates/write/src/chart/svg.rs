@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::fmt::Write;
 
+use crate::palette::Theme;
 use gpubench_text::escape::xml;
-use gpubench_text::palette::Theme;
 
 use super::canvas::Picture;
 use super::canvas::{Align, Canvas, Pixel, SCALE, Surface, Type};

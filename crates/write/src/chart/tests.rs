@@ -1,9 +1,9 @@
 //! Charts as a whole: what they say, and that files and fragments are sound and repeatable.
 
+use crate::palette::{Rgb, Role, Tint};
 use gpubench_report::Accuracy;
 use gpubench_report::report::Row;
 use gpubench_report::report::example::{self, empty, measured, peaks};
-use gpubench_text::palette::{Rgb, Role, Tint};
 
 use super::text_dump::text_dump;
 use super::*;

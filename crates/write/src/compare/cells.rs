@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use gpubench_document::table::{Column, Field, Table, Tone};
 use gpubench_report::case::density_text;
-use gpubench_text::table::{Column, Field, Table, Tone};
 
 use gpubench_analysis::compare::Verdict;
 use gpubench_analysis::compare::phrases::{self, NONE};

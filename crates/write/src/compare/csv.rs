@@ -1,8 +1,8 @@
 //! CSV as in RFC 4180: one line per cell. Times are in seconds.
 
+use gpubench_document::table::{Column, Field, Table};
 use gpubench_report::format::Makes;
 use gpubench_text::csv::number;
-use gpubench_text::table::{Column, Field, Table};
 
 use super::ComparisonFormat;
 use super::names::names;
@@ -70,5 +70,5 @@ fn cells(comparison: &Comparison) -> String {
         std::iter::once(name).chain(fields).chain(sides).map(Field::from).collect()
     };
     let rows = comparison.cells.iter().zip(names(comparison)).map(fields).collect();
-    Table::untitled(headings.map(Column::words).collect(), rows).csv()
+    crate::csv::table(&Table::untitled(headings.map(Column::words).collect(), rows))
 }

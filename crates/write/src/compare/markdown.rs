@@ -3,11 +3,11 @@
 
 use std::fmt::Write;
 
+use gpubench_document::table::{Column, Field, Table};
 use gpubench_report::format::Makes;
 use gpubench_text::count::counted;
 use gpubench_text::cut::fitted;
 use gpubench_text::escape::markdown as escape;
-use gpubench_text::table::{Column, Field, Table};
 
 use super::groups::groups;
 use super::{ComparisonFormat, View, cells, summary};
@@ -108,11 +108,11 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
 
 /// Formats the geometric means that changed, then all of them, folded.
 fn means(comparison: &Comparison) -> String {
-    let open = cells::mean_changes(comparison, false).map(|grid| grid.markdown_table() + "\n");
+    let open = cells::mean_changes(comparison, false).map(|grid| crate::markdown::table(&grid) + "\n");
     let all = [cells::mean_changes(comparison, true), cells::means(comparison)].into_iter().flatten();
     let tables = all.map(|mut grid| {
         grid.rows.truncate(LINES_SHOWN);
-        grid.markdown_table()
+        crate::markdown::table(&grid)
     });
     let folded = tables.collect::<Vec<String>>().join("\n");
     if folded.is_empty() {
@@ -125,7 +125,7 @@ fn means(comparison: &Comparison) -> String {
 fn table(cells: &[&Change], with_p: bool) -> String {
     let common = cells::common(cells);
     let common = if common.is_empty() { common } else { format!("\nAll cells in this table: {common}.\n") };
-    cells::grid(String::new(), cells, with_p).markdown_table() + &common
+    crate::markdown::table(&cells::grid(String::new(), cells, with_p)) + &common
 }
 
 fn reasons(comparison: &Comparison) -> String {
@@ -150,7 +150,7 @@ fn reasons(comparison: &Comparison) -> String {
         0 => String::new(),
         _ => format!("{more} more reasons are not shown (`--format csv` lists them).\n\n"),
     };
-    format!("{}\n{more}", table.markdown_table())
+    format!("{}\n{more}", crate::markdown::table(&table))
 }
 
 /// Formats the differences between both sides, including ignored ones.
@@ -169,5 +169,8 @@ fn environment(comparison: &Comparison) -> String {
     });
     let table = Table::untitled(columns, rows.collect());
     let summary = "Differences between OLD and NEW";
-    format!("<details open><summary>{summary}</summary>\n\n{}\n</details>\n\n", table.markdown_table())
+    format!(
+        "<details open><summary>{summary}</summary>\n\n{}\n</details>\n\n",
+        crate::markdown::table(&table)
+    )
 }

@@ -3,10 +3,12 @@
 
 use std::fmt::Write;
 
+use crate::terminal::hanging;
+use crate::terminal::{TerminalTable, painted};
+use gpubench_document::table::{Layout, Table, Tone};
 use gpubench_report::format::Makes;
 use gpubench_text::count::counted;
 use gpubench_text::grouped::grouped;
-use gpubench_text::table::{Layout, Table, Tone, hanging};
 
 use super::groups::{ReasonGroup, groups};
 use super::{ComparisonFormat, View, cells, summary};
@@ -54,8 +56,16 @@ fn text(comparison: &Comparison, view: &View) -> String {
     blocks.join("\n")
 }
 
+/// Leaves out the threshold where lines would be too long.
+fn fitting(mut table: Table) -> Table {
+    if !table.fits() {
+        table.remove_columns("threshold");
+    }
+    table
+}
+
 fn paint(tone: Tone, text: &str, color: bool) -> String {
-    if color { tone.paint(text) } else { text.into() }
+    if color { painted(text, tone) } else { text.into() }
 }
 
 /// Formats the result, the counts, the next step and the runs.
@@ -122,9 +132,7 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
     let gap = if common.is_empty() { "" } else { "; " };
     let title = format!("{}{of}, worst first{gap}{common}", counted(shown.len(), "cell"));
     // The description of the method below has the thresholds too.
-    text.push_str(
-        &stacked(cells::grid(title, &shown, view.all_cells)).fitting(&["threshold"]).text(view.color),
-    );
+    text.push_str(&fitting(stacked(cells::grid(title, &shown, view.all_cells))).text(view.color));
     text.push_str(&more(&hidden));
     text.push_str(&reasons(comparison, view.color));
     let hint = "--all-cells shows every cell";

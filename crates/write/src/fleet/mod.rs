@@ -5,11 +5,11 @@
 mod text;
 
 use crate::html::page;
+use gpubench_document::table::{Column, Field, Table};
 use gpubench_report::Side;
 use gpubench_report::format::{self, Formats, Makes};
 use gpubench_report::report::file::to_json_text;
 use gpubench_text::csv::number;
-use gpubench_text::table::{Column, Field, Table};
 use serde::Serialize;
 
 use gpubench_analysis::fleet::Fleet;
@@ -151,7 +151,7 @@ fn csv(shown: &ShownFleet<'_>) -> String {
         }
         fields.into_iter().map(Field::from).collect()
     };
-    Table::untitled(columns, keys.into_iter().map(row).collect()).csv()
+    crate::csv::table(&Table::untitled(columns, keys.into_iter().map(row).collect()))
 }
 
 #[cfg(test)]

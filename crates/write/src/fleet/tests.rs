@@ -1,9 +1,9 @@
 //! Tests of every format of a fleet: members, times side by side, marks, findings.
 
+use gpubench_document::table::WIDTH;
 use gpubench_report::report::example::without_time;
 use gpubench_report::report::{Outcome, Report};
 use gpubench_text::csv::records;
-use gpubench_text::table::WIDTH;
 
 use super::*;
 use gpubench_analysis::fleet::example::{alike, fleet, member};

@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 
+use crate::terminal::hanging;
+use crate::terminal::{TerminalTable, painted};
+use gpubench_document::table::{Column, Field, Layout, Table, Tone};
 use gpubench_report::case::density_text;
 use gpubench_report::report::Outcome;
 use gpubench_report::report::quantity::{factor_within, time_within};
 use gpubench_text::count::counted;
 use gpubench_text::escape::markdown as escape;
-use gpubench_text::table::{Column, Field, Layout, Table, Tone, hanging};
 
 use super::ShownFleet;
 use gpubench_analysis::fleet::best::{BestResult, LineKey};
@@ -56,7 +58,7 @@ pub(super) fn text(shown: &ShownFleet<'_>, color: bool) -> String {
     let (findings, hidden) = shown_findings(shown);
     for finding in findings {
         let line = hanging(&format!("{}; {}", finding.text, finding.next), 2);
-        let _ = writeln!(text, "  {}", if color { tone(finding).paint(&line) } else { line });
+        let _ = writeln!(text, "  {}", if color { painted(&line, tone(finding)) } else { line });
     }
     if hidden > 0 {
         let _ = writeln!(text, "  {hidden} more cells (--format json lists them)");
@@ -74,7 +76,8 @@ pub(super) fn markdown(shown: &ShownFleet<'_>) -> String {
     }
     text.push('\n');
     for table in &shown.tables {
-        let _ = writeln!(text, "{}", grid(table).markdown(2));
+        let grid = grid(table);
+        let _ = writeln!(text, "## {}\n\n{}", escape(&grid.title), crate::markdown::table(&grid));
     }
     for line in legend(shown) {
         let _ = writeln!(text, "- {}", escape(&line));

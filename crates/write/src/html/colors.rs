@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use gpubench_text::palette::{Role, Theme, Tint};
+use crate::palette::{Role, Theme, Tint};
 
 /// The rules that give the variables their values: dark by the system or by choice, but never on paper.
 pub(crate) fn style() -> String {

@@ -3,23 +3,24 @@
 //! [`markup`] escapes every text of a report; the page's own style and script are in `assets`.
 
 mod answer;
+mod blocks;
 mod charts;
 mod colors;
 mod details;
-mod environment;
-mod notes;
+pub(crate) mod markup;
 mod rows;
 mod several;
 mod strip;
 mod table;
 
+use self::markup::{Element, Html, classed, element};
 use gpubench_analysis::answer::{Contender, Versus};
+use gpubench_document::report::parts;
 use gpubench_report::report::Report;
 use gpubench_report::report::machine::host;
 use gpubench_report::report::quantity::time_text;
 use gpubench_text::count::counted;
 use gpubench_text::cut;
-use gpubench_text::markup::{self, Element, Html, classed, element};
 
 use crate::{chart, newest};
 
@@ -99,7 +100,7 @@ const NEEDS_BOTH_SIDES: [&str; 2] = ["first-use", "words"];
 fn bar(members: &[(&str, &Report)], in_full: &[usize]) -> Element {
     let nav = element("nav").with("aria-label", "parts of the page");
     let nav = match members {
-        [_] => nav.holding_all(parts("")),
+        [_] => nav.holding_all(ways("")),
         _ => {
             let links = in_full.iter().map(|&index| link(&member_id(index), members[index].0));
             nav.with("data-chooser", "1").holding(link("all", "All")).holding_all(links)
@@ -115,7 +116,7 @@ fn link(to: &str, text: &str) -> Element {
 }
 
 /// The ways to the parts of a report whose identifiers begin with `prefix`.
-fn parts(prefix: &str) -> impl Iterator<Item = Element> {
+fn ways(prefix: &str) -> impl Iterator<Item = Element> {
     SECTIONS.iter().map(move |(id, text)| link(&format!("{prefix}{id}"), text))
 }
 
@@ -131,11 +132,11 @@ fn several(members: &[(&str, &Report)], in_full: &[usize]) -> anyhow::Result<Htm
     for &index in in_full {
         let (name, report) = members[index];
         let (id, prefix) = (member_id(index), format!("{}-", member_id(index)));
-        let ways = classed("nav", "parts").with("aria-label", &format!("parts of {name}"));
+        let list = classed("nav", "parts").with("aria-label", &format!("parts of {name}"));
         let title = classed("header", "title")
             .holding(classed("p", "name").holding(name))
             .holding(heading(report, "h2"))
-            .holding(ways.holding_all(parts(&prefix)));
+            .holding(list.holding_all(ways(&prefix)));
         let member = classed("article", "member").with("id", &id);
         html = html.and(member.holding(title).holding(sections(report, &prefix)?));
     }
@@ -175,17 +176,32 @@ fn machines(report: &Report) -> String {
     versus.machines(report).or_else(one).unwrap_or_else(|| host(report))
 }
 
+/// Warnings about times and the run, and cells without a time.
+fn warnings(report: &Report, prefix: &str) -> Html {
+    match [parts::notes(report, true), parts::problems(report)].concat() {
+        found if found.is_empty() => {
+            element("p").holding("None: every cell was measured, and nothing disturbed it.").into()
+        }
+        found => blocks::blocks(&found, 1, prefix),
+    }
+}
+
+fn method(report: &Report, prefix: &str) -> Html {
+    let items = parts::method_items(report, true);
+    blocks::blocks(&[vec![parts::meanings()], items].concat(), 1, prefix)
+}
+
 /// The parts of a report; identifiers begin with `prefix`.
 fn sections(report: &Report, prefix: &str) -> anyhow::Result<Html> {
     let contents = [
         answer::answer(report),
-        notes::warnings(report, prefix),
+        warnings(report, prefix),
         charts::charts(report)?,
         rows::rows(report, prefix),
         answer::first_use(report),
-        environment::environment(report),
+        blocks::blocks(&parts::environment(report), 1, prefix),
         answer::in_words(report),
-        notes::method(report),
+        method(report, prefix),
     ];
     let section = |((id, title), content): ((&str, &str), Html)| {
         let why =

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use gpubench_analysis::answer::cost::Kind;
 use gpubench_analysis::answer::peak_share::Share;
 use gpubench_analysis::answer::{Comparison, Section, has_both_caches, peak_share, sections};
+use gpubench_document::report::parts::row_id;
 use gpubench_ops as op;
 use gpubench_report::case::density_text;
 use gpubench_report::report::quantity::{error_text, spread_text, three_digits};
@@ -66,12 +67,6 @@ pub(crate) fn rows(report: &Report, prefix: &str) -> Html {
     controls(report, count).and(paper).and(framed("every row", table))
 }
 
-/// The identifier of a row in the page.
-pub(crate) fn anchor(report: &Report, row: &Row, prefix: &str) -> String {
-    let index = report.rows.iter().position(|other| std::ptr::eq(other, row)).unwrap_or_default();
-    format!("{prefix}row-{index}")
-}
-
 /// The best rows of a case by any kind of speed-up; every row of an op that does not ask which side is faster.
 fn best<'a>(comparison: &Comparison<'a>) -> Vec<&'a Row> {
     if comparison.rows.first().is_some_and(|row| !op::compares_sides(&row.case.op)) {
@@ -116,7 +111,7 @@ impl RowsTable<'_> {
         let panel =
             element("td").with("colspan", &headings.len().to_string()).holding(details(self.report, row));
         let body = element("tbody")
-            .with("id", &anchor(self.report, row, prefix))
+            .with("id", &format!("{prefix}{}", row_id(self.report, row)))
             .with("data-op", &row.case.op)
             .with("data-backend", &row.backend)
             .with("data-outcome", row.outcome.name());

@@ -1,11 +1,11 @@
 //! Writes a report as CSV (RFC 4180): one line per row, times in seconds. Raw samples are in JSON only.
 
 use gpubench_analysis::answer::peak_share;
+use gpubench_document::table::{Column, Field, Table};
 use gpubench_report::format::Makes;
 use gpubench_report::measure::stats::median;
 use gpubench_report::report::{Execute, Phases, Report, Row};
 use gpubench_text::csv::number;
-use gpubench_text::table::{Column, Field, Table};
 use gpubench_text::words::json_word;
 
 use super::Format;
@@ -118,7 +118,7 @@ fn csv(report: &Report) -> String {
         fields.chain(peak_fields(report, row)).map(Field::from).collect()
     };
     let rows = report.rows.iter().map(fields).collect();
-    Table::untitled(headings.map(Column::words).collect(), rows).csv()
+    crate::csv::table(&Table::untitled(headings.map(Column::words).collect(), rows))
 }
 
 /// A field about the timed phase; empty for a row without one.

@@ -1,19 +1,12 @@
 //! The report on the terminal: the first screen, then on request tables, notes, and the cells without a time.
 
-use std::fmt::Write;
-
+use gpubench_document::report::parts;
 use gpubench_report::format::Makes;
-use gpubench_report::report::{Outcome, Report};
-use gpubench_text::count::counted;
-use gpubench_text::table::{TERMINAL_WIDTH, Tone, hanging_within};
+use gpubench_report::report::Report;
 
 use super::screen::{screen, whole_table};
 use super::{Format, View};
-use gpubench_document::report::cautions::{self, Caution, cautions};
-use gpubench_document::report::method::method;
-use gpubench_document::report::problems::{ProblemGroup, ended_early, groups, run_warnings, summary};
-use gpubench_document::report::tables::tables;
-use gpubench_document::report::{MARK, PEAK_SHARE, PEAK_SHARE_TEXT};
+use crate::terminal::{Screen, blocks};
 
 /// The report as aligned text.
 pub static TABLE: Format = Format {
@@ -22,21 +15,6 @@ pub static TABLE: Format = Format {
     by_default: true,
     makes: Makes::Screen(|report, view| Ok(text(report, view))),
 };
-
-/// Groups of cells without a time that are listed; the rest is counted.
-const MAX_GROUPS: usize = 20;
-
-/// Kinds of cautions that are listed; the rest is counted.
-const MAX_CAUTIONS: usize = 6;
-
-/// Columns before the reasons why cells have no time.
-const REASONS: usize = 23;
-
-/// Columns before the notes on times.
-const NOTES: usize = 27;
-
-/// Columns before the warnings about the run.
-const RUN: usize = 2;
 
 /// The first screen, and the tables where the view asks for them.
 fn text(report: &Report, view: &View) -> String {
@@ -52,89 +30,15 @@ fn text(report: &Report, view: &View) -> String {
 }
 
 fn tables_text(report: &Report, view: &View) -> String {
-    let ended_early = ended_early(report).map(|line| format!("\n{line}\n")).unwrap_or_default();
-    if report.rows.is_empty() {
-        return format!("The report has no rows: gpubench finished no cell.\n{ended_early}");
-    }
-    let mut text = String::new();
-    let tables = tables(report, view.all_variants);
-    for table in &tables {
-        text.push_str(&table.text(view.color));
-        text.push('\n');
-    }
-    let shows_peaks =
-        tables.iter().flat_map(|table| &table.columns).any(|column| column.heading == PEAK_SHARE);
-    let lines = method(report, view.all_variants, MARK).into_iter();
-    for line in lines.filter(|line| shows_peaks || !line.starts_with(PEAK_SHARE_TEXT)) {
-        text.push_str(&wrapped(&line, 0));
-        text.push('\n');
-    }
-    text.push_str(&notes(report, view.all_variants));
-    text.push_str(&ended_early);
-    if let Some(summary) = summary(report) {
-        let _ = writeln!(text, "\n{summary}:");
-        let groups = groups(report);
-        for group in groups.iter().take(MAX_GROUPS) {
-            text.push_str(&group_text(group, view.color));
-        }
-        if groups.len() > MAX_GROUPS {
-            let _ = writeln!(text, "  and {} more reasons (see report.json)", groups.len() - MAX_GROUPS);
-        }
-    }
-    text
-}
-
-/// Breaks a text into lines of [`TERMINAL_WIDTH`], all but the first indented.
-fn wrapped(text: &str, indent: usize) -> String {
-    hanging_within(TERMINAL_WIDTH, text, indent)
-}
-
-fn group_text(group: &ProblemGroup<'_>, color: bool) -> String {
-    let tone = if group.outcome == Outcome::Skipped { Tone::Plain } else { Tone::Wrong };
-    let padded = format!("{:<9}", group.outcome.name());
-    let outcome = if color { tone.paint(&padded) } else { padded };
-    let mut text = format!("  {outcome}  {:>8}  {}\n", group.count(), wrapped(&group.reason, REASONS));
-    if let Some(fix) = group.fix {
-        let _ = writeln!(text, "{:REASONS$}fix: {}", "", wrapped(fix, REASONS));
-    }
-    let _ = writeln!(text, "{:REASONS$}{}", "", wrapped(&group.cells(), REASONS));
-    text
-}
-
-/// The notes on the times in the tables, then the warnings about the whole run.
-fn notes(report: &Report, all_variants: bool) -> String {
-    let mut text = String::new();
-    if let Some(summary) = cautions::summary(report, all_variants) {
-        let _ = writeln!(text, "\n{summary}:");
-    }
-    let found = cautions(report, all_variants);
-    for caution in found.iter().take(MAX_CAUTIONS) {
-        text.push_str(&caution_text(caution));
-    }
-    if let Some(more) = found.len().checked_sub(MAX_CAUTIONS).filter(|more| *more > 0) {
-        let _ = writeln!(text, "  and {} (see report.json)", counted(more, "more kind"));
-    }
-    for (index, warning) in run_warnings(report).iter().enumerate() {
-        let gap = if index == 0 { "\nWarnings about the whole run:\n" } else { "" };
-        let line = format!("{}; {}", warning.text, warning.next);
-        let _ = writeln!(text, "{gap}  {}", wrapped(&line, RUN));
-    }
-    text
-}
-
-fn caution_text(caution: &Caution<'_>) -> String {
-    let what = wrapped(&caution.text(), NOTES);
-    let mut text = format!("  {:<13}  {:>8}  {what}\n", caution.name(), caution.count());
-    let _ = writeln!(text, "{:NOTES$}next: {}", "", wrapped(&caution.worst().next, NOTES));
-    let _ = writeln!(text, "{:NOTES$}{}", "", wrapped(&caution.which(), NOTES));
-    text
+    let screen = Screen { color: view.color, ..Screen::default() };
+    blocks(&parts::all_tables(report, view.all_variants), screen)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gpubench_document::table::{Tone, WIDTH};
     use gpubench_report::report::example;
-    use gpubench_text::table::WIDTH;
 
     /// The table without the summaries of ops, which belong to the ops.
     fn shown(report: &Report, all_variants: bool) -> String {
@@ -288,7 +192,7 @@ spgemm f32, density 0.01, cold cache
     fn colours_mark_winners_and_wrong_answers_only() {
         let text = tables_text(&example::full(), &View { tables: true, color: true, ..View::default() });
         for (tone, marked) in [(Tone::Cpu, "CPU 1.62x"), (Tone::Gpu, "GPU 18x"), (Tone::Wrong, "incorrect")] {
-            assert!(text.contains(&tone.paint(marked)), "{text}");
+            assert!(text.contains(&crate::terminal::painted(marked, tone)), "{text}");
         }
         assert_eq!(text.matches("\x1b[0m").count(), 4);
     }

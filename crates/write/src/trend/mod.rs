@@ -8,10 +8,10 @@ mod text;
 pub use panels::missing_charts_text;
 
 use crate::chart::{Format as ChartFormat, Theme, panels::files};
+use gpubench_document::table::{Column, Table};
 use gpubench_report::format::{self, Formats, Makes};
 use gpubench_report::report::file::to_json_text;
 use gpubench_text::csv::number;
-use gpubench_text::table::{Column, Table};
 
 use self::panels::charts;
 use gpubench_analysis::trend::{CellSeries, FILE_NAME, ReportRef, TimeLevel, TimePoint, TimeStep, Trend};
@@ -131,5 +131,5 @@ fn csv(trend: &Trend) -> String {
         }
     }
     let columns = COLUMNS.iter().map(|(heading, _)| Column::words(*heading)).collect();
-    Table::untitled(columns, rows).csv()
+    crate::csv::table(&Table::untitled(columns, rows))
 }

@@ -7,13 +7,13 @@
 use std::collections::BTreeSet;
 
 use crate::chart::panels::{MOST_PANELS, Mark, MarkKind, Marks, Panel, PanelChart, Point, axis};
+use crate::palette::Role;
 use gpubench_report::Side;
 use gpubench_report::case::{Cache, density_clause, density_text};
 use gpubench_report::report::machine::processor;
 use gpubench_report::report::quantity::factor_within;
 use gpubench_text::count::counted;
 use gpubench_text::grouped::{distinct, grouped};
-use gpubench_text::palette::Role;
 
 use gpubench_analysis::trend::{CellSeries, TimeLevel, TimePoint, TimeStep, Trend};
 use gpubench_document::trend::{change, day, distinction, formatted, percent, revision, span, status};

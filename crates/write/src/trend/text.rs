@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use gpubench_document::table::{Column, Field, Table};
 use gpubench_report::report::quantity::{spread_text, time_text};
 use gpubench_text::count::counted;
 use gpubench_text::escape::markdown as escape;
-use gpubench_text::table::{Column, Field, Table};
 
 use gpubench_analysis::trend::select::MIN_REPORTS;
 use gpubench_analysis::trend::{CellSeries, TimeStep, Trend, and_more, ignored_files_text};
@@ -83,7 +83,7 @@ fn table(trend: &Trend, changed: &[&CellSeries]) -> String {
     let rows = changed
         .iter()
         .flat_map(|series| series.changes().map(|(step, is_confirmed)| row(series, step, is_confirmed)));
-    Table::untitled(columns, rows.collect()).markdown_table()
+    crate::markdown::table(&Table::untitled(columns, rows.collect()))
 }
 
 /// `40 reports from 2026-09-01 to 2026-11-21, 42 series: 4 with steps, 1 with an unconfirmed change`.

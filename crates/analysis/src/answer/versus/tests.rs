@@ -1,5 +1,5 @@
-use gpubench_report::report::{Outcome, example};
 use gpubench_report::Side;
+use gpubench_report::report::{Outcome, example};
 
 use super::*;
 use crate::answer::{Comparison, Kind, Names, sections};

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
+use crate::table::{Column, Table};
 use gpubench_analysis::answer::{Contender, Kind};
 use gpubench_report::HostMemory;
 use gpubench_text::grouped::distinct;
-use gpubench_text::table::{Column, Table};
 
 use super::{Sweep, Sweeps};
 use crate::report::{PEAK_SHARE, has_peaks, host_memories};

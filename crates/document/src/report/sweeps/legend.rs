@@ -1,7 +1,7 @@
 //! The legend of the first screen: the meaning of the columns shown and of the marks that occur.
 
+use crate::table::Table;
 use gpubench_analysis::answer::{Comparison, Contender, Crossover, Kind, Pair, peak_share};
-use gpubench_text::table::Table;
 
 use super::columns::{FROM, KindColumns, TUNED, has_column, shows_peaks};
 use super::crossovers::ShownCrossover;

@@ -1,9 +1,9 @@
 //! The tables of the first screen: one row per sweep with its crossovers, or one row per case with its times.
 
+use crate::table::{Column, Field, Layout, Table};
 use gpubench_analysis::answer::{Comparison, Contender, Kind, Names, Pair};
 use gpubench_ops as op;
 use gpubench_report::report::Row;
-use gpubench_text::table::{Column, Field, Layout, Table};
 
 use super::columns::KindColumns;
 use super::crossovers::short;

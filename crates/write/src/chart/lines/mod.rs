@@ -14,7 +14,7 @@ use super::draw::{FrameDrawing, MARKER};
 use super::frame::{Frame, LegendRow, LegendSample};
 use super::layout::{Extent, FrameLayout};
 use super::series::{ChartSeries, Marks, Style};
-use gpubench_text::palette::Role;
+use crate::palette::Role;
 use labels::PlotContents;
 use strokes::Strokes;
 

@@ -1,10 +1,10 @@
 //! Speed-ups against size, and where they cross 1: the three kinds of one report, or one kind of several.
 
+use crate::palette::Role;
 use gpubench_analysis::answer::{Comparison, Contender, Crossover, Kind, Kinds, Pair, Place, Versus};
 use gpubench_document::report::crossover_text::{crossover_text, size_text};
 use gpubench_document::report::sentences::largest;
 use gpubench_ops as op;
-use gpubench_text::palette::Role;
 
 use super::{CrossingMark, LineChart, Reference, SIZE_TITLE, extremes, legend, mark_notes, sizes};
 use crate::chart::ChartKind;

@@ -1,6 +1,6 @@
 //! Draws lines with their bands, markers, crossings and labels between two axes.
 
-use gpubench_text::palette::{Role, Tint};
+use crate::palette::{Role, Tint};
 
 use super::CrossingMark;
 use super::labels::{Labels, PlotContents, REGION_TEXT};

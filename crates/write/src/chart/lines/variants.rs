@@ -1,10 +1,10 @@
 //! Time or throughput against size, with one line per variant.
 
+use crate::palette::Role;
 use gpubench_report::Accuracy;
 use gpubench_report::measure::grade::Grade;
 use gpubench_report::report::Row;
 use gpubench_text::grouped::grouped;
-use gpubench_text::palette::Role;
 
 use super::quantity::Quantity;
 use super::{LineChart, PeakLevel, SIZE_TITLE, extremes, legend, mark_notes, sizes};

@@ -1,6 +1,6 @@
 //! Draws an overview.
 
-use gpubench_text::palette::Role;
+use crate::palette::Role;
 
 use super::layout::{HEADING, LEGEND, OverviewLayout, SAMPLE_GAP, SMALL, labelled};
 use super::{Figure, Overview, OverviewPanel, REFERENCE};

@@ -1,6 +1,6 @@
 //! Draws a chart of panels on a canvas, the same for every format.
 
-use gpubench_text::palette::Role;
+use crate::palette::Role;
 
 use super::super::canvas::Picture;
 use super::super::canvas::{Align, Canvas};

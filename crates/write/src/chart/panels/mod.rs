@@ -9,8 +9,8 @@ use super::Format;
 pub(crate) use super::axis::Axis;
 pub use super::linear::axis;
 pub use super::series::{Marks, Point};
+use crate::palette::{Role, Theme};
 use gpubench_report::report::file::File;
-use gpubench_text::palette::{Role, Theme};
 
 /// Panels that one chart can hold; more would be too low to show a change.
 pub const MOST_PANELS: usize = 4;

@@ -1,6 +1,6 @@
 //! Draws stacked bars in their frame.
 
-use gpubench_text::palette::Role;
+use crate::palette::Role;
 
 use super::{PhaseBar, PhaseChart};
 use crate::chart::canvas::{Align, Canvas};

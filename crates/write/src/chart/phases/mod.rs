@@ -18,9 +18,9 @@ use gpubench_report::report::quantity::time_text;
 use super::axis::Axis;
 use super::frame::{Frame, LegendRow, LegendSample};
 use super::sheet::{Part, Sheet};
+use crate::palette::Role;
 pub(super) use draw::draw;
 use gpubench_document::report::copies_clause;
-use gpubench_text::palette::Role;
 
 /// A part of a call of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,8 +17,8 @@ use gpubench_text::grouped::distinct;
 use super::axis::{Axis, plain};
 use super::frame::{Frame, LegendRow, LegendSample};
 use super::series::{Stroke, Style};
+use crate::palette::Role;
 pub(super) use draw::draw;
-use gpubench_text::palette::Role;
 
 use roofs::{Roof, roofs};
 

@@ -1,12 +1,12 @@
 //! The peaks of a backend as lines over FLOP per byte.
 
+use crate::palette::Role;
 use gpubench_analysis::answer::peak_share::{bandwidth, precision};
 use gpubench_ops::Limit;
 use gpubench_report::Peaks;
 use gpubench_report::report::Row;
 use gpubench_report::report::quantity::three_digits;
 use gpubench_text::grouped::distinct;
-use gpubench_text::palette::Role;
 
 use super::rate_text;
 use crate::chart::series::{Stroke, Style};

@@ -7,7 +7,7 @@ mod schema;
 mod table;
 mod xml;
 
-use gpubench_text::table::WIDTH;
+use gpubench_document::table::WIDTH;
 
 use super::*;
 use gpubench_analysis::compare::{Change, Comparison, Difference, Severity, Verdict, example};

@@ -1,7 +1,7 @@
 //! The text on the terminal: what it says first, which cells have lines, and that it fits a screen.
 
+use gpubench_document::table::Tone;
 use gpubench_report::case::{Cache, DType};
-use gpubench_text::table::Tone;
 
 use super::*;
 use gpubench_analysis::compare::result::Conclusion;
@@ -238,7 +238,7 @@ fn colours_mark_better_worse_and_inconclusive_only() {
             Verdict::Faster => Some(Tone::Better),
             _ => None,
         };
-        let code = tone.map(|tone| tone.paint("").replace("\x1b[0m", ""));
+        let code = tone.map(|tone| crate::terminal::painted("", tone).replace("\x1b[0m", ""));
         let text = colored(vec![change]);
         assert_eq!(code.is_some(), text.contains('\x1b'), "{text}");
         assert!(

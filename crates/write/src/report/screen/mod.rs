@@ -3,9 +3,10 @@
 #[cfg(test)]
 mod tests;
 
+use crate::terminal::{TERMINAL_WIDTH, TerminalTable, hanging_within, painted};
 use gpubench_analysis::answer::Contender;
+use gpubench_document::table::{Layout, Table, Tone};
 use gpubench_report::report::Report;
-use gpubench_text::table::{Layout, TERMINAL_WIDTH, Table, Tone, hanging_within};
 
 use super::View;
 use gpubench_document::report::problems::{first_lines, summary};
@@ -41,7 +42,11 @@ pub(crate) fn screen(report: &Report, view: &View) -> String {
     });
     let mut text = String::new();
     for line in first_lines(report, "--tables", view.folder.as_deref()) {
-        text.extend(paragraph(&[line]).lines().map(|line| painted(line, view.color) + "\n"));
+        text.extend(
+            paragraph(&[line])
+                .lines()
+                .map(|line| (if view.color { painted(line, Tone::Wrong) } else { line.to_owned() }) + "\n"),
+        );
     }
     let begin = if text.is_empty() { "" } else { "\n" };
     let title = [notes::title(report)].into_iter().chain(question);
@@ -128,10 +133,6 @@ fn grid_text(mut grid: Table, color: bool) -> String {
     grid.rows.truncate(MAX_ROWS);
     let more = if more > 0 { format!("  and {more} more rows (see --tables)\n") } else { String::new() };
     format!("\n{}{more}\n", grid.text_without_title(color))
-}
-
-fn painted(line: &str, color: bool) -> String {
-    if color { Tone::Wrong.paint(line) } else { line.to_owned() }
 }
 
 /// Joins sentences, each broken into lines; line feeds in names are kept.

@@ -1,8 +1,8 @@
+use crate::palette::terminal;
 use gpubench_ops::MAIN_OPS;
 use gpubench_report::Side;
 use gpubench_report::case::DType;
 use gpubench_report::report::{Outcome, example};
-use gpubench_text::palette::terminal;
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::escape;
+use gpubench_text::escape;
 
 /// Elements that have no content and no end tag.
 const VOID: [&str; 4] = ["meta", "input", "br", "path"];
@@ -13,7 +13,7 @@ const PIECE: usize = 4096;
 
 /// A piece of markup.
 #[derive(Clone, Debug, Default)]
-pub struct Html {
+pub(crate) struct Html {
     /// The pieces before the last one.
     done: Vec<String>,
     last: String,
@@ -21,22 +21,22 @@ pub struct Html {
 
 impl Html {
     /// Creates empty markup.
-    pub fn new() -> Html {
+    pub(crate) fn new() -> Html {
         Html::default()
     }
 
     /// Creates markup that shows the text literally.
-    pub fn text(text: &str) -> Html {
+    pub(crate) fn text(text: &str) -> Html {
         Html::trusted(escape::html(text))
     }
 
     /// Wraps existing markup: assets of the program and its drawings, never a text of a report.
-    pub fn trusted(markup: impl Into<String>) -> Html {
+    pub(crate) fn trusted(markup: impl Into<String>) -> Html {
         Html { done: vec![], last: markup.into() }
     }
 
     /// Appends more markup.
-    pub fn and(mut self, more: impl Into<Html>) -> Html {
+    pub(crate) fn and(mut self, more: impl Into<Html>) -> Html {
         let Html { done, last } = more.into();
         done.into_iter().chain([last]).for_each(|piece| self.push(piece));
         self
@@ -52,12 +52,12 @@ impl Html {
     }
 
     /// Returns whether it is empty.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.done.is_empty() && self.last.is_empty()
     }
 
     /// Returns the markup.
-    pub fn into_string(self) -> String {
+    pub(crate) fn into_string(self) -> String {
         let Html { mut done, last } = self;
         done.push(last);
         let mut text = String::with_capacity(done.iter().map(String::len).sum());
@@ -87,31 +87,31 @@ impl From<String> for Html {
 
 /// An element under construction.
 #[derive(Clone, Debug)]
-pub struct Element {
+pub(crate) struct Element {
     name: &'static str,
     attributes: String,
     content: Html,
 }
 
 /// Returns an element without attributes and content.
-pub fn element(name: &'static str) -> Element {
+pub(crate) fn element(name: &'static str) -> Element {
     Element { name, attributes: String::new(), content: Html::new() }
 }
 
 /// Returns an element of a class.
-pub fn classed(name: &'static str, class: &str) -> Element {
+pub(crate) fn classed(name: &'static str, class: &str) -> Element {
     element(name).with("class", class)
 }
 
 impl Element {
     /// Adds an attribute; the value is escaped.
-    pub fn with(mut self, name: &'static str, value: &str) -> Element {
+    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Element {
         let _ = write!(self.attributes, " {name}=\"{}\"", escape::html(value));
         self
     }
 
     /// Adds an attribute where there is a value.
-    pub fn with_some(self, name: &'static str, value: Option<impl AsRef<str>>) -> Element {
+    pub(crate) fn with_some(self, name: &'static str, value: Option<impl AsRef<str>>) -> Element {
         match value {
             Some(value) => self.with(name, value.as_ref()),
             None => self,
@@ -119,13 +119,13 @@ impl Element {
     }
 
     /// Adds content: text, markup or elements.
-    pub fn holding(mut self, content: impl Into<Html>) -> Element {
+    pub(crate) fn holding(mut self, content: impl Into<Html>) -> Element {
         self.content = self.content.and(content);
         self
     }
 
     /// Adds several pieces of content.
-    pub fn holding_all<T: Into<Html>>(self, parts: impl IntoIterator<Item = T>) -> Element {
+    pub(crate) fn holding_all<T: Into<Html>>(self, parts: impl IntoIterator<Item = T>) -> Element {
         self.holding(parts.into_iter().collect::<Html>())
     }
 }

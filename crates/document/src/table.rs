@@ -1,15 +1,9 @@
-//! Defines a table of texts, which can be written as aligned text, Markdown, CSV or HTML.
-
-mod documents;
-#[cfg(test)]
-mod tests;
-mod text;
+//! Defines a table of texts. Every medium writes it in its own way.
 
 use std::borrow::Cow;
 
-use crate::palette::terminal;
-
-pub use text::{TERMINAL_WIDTH, WIDTH, hanging, hanging_within};
+/// Columns of the terminal that the lines of a table should fit in, where nobody says otherwise.
+pub const WIDTH: usize = 100;
 
 /// Meaning of a text, shown as a colour where colours are enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,22 +22,6 @@ pub enum Tone {
     Worse,
     /// Inconclusive.
     Inconclusive,
-}
-
-impl Tone {
-    /// Returns `text` between the ANSI codes of the tone.
-    pub fn paint(self, text: &str) -> String {
-        let code = match self {
-            Tone::Plain => return text.to_owned(),
-            Tone::Cpu => terminal::CPU,
-            Tone::Gpu => terminal::GPU,
-            Tone::Wrong => terminal::WRONG,
-            Tone::Better => terminal::BETTER,
-            Tone::Worse => terminal::WORSE,
-            Tone::Inconclusive => terminal::INCONCLUSIVE,
-        };
-        format!("\x1b[{code}m{text}\x1b[0m")
-    }
 }
 
 /// A field of a table.
@@ -184,36 +162,6 @@ impl Table {
         Table { width, ..self }
     }
 
-    /// Returns whether lines have room for every column.
-    pub fn fits(&self) -> bool {
-        self.least_width() <= self.width
-    }
-
-    /// Drops columns with these headings, in that order, while lines are too long.
-    pub fn fitting(mut self, less_needed: &[&str]) -> Table {
-        for heading in less_needed {
-            if !self.fits() {
-                self.remove_columns(heading);
-            }
-        }
-        self
-    }
-
-    /// Leaves out columns, those of the highest rank first, while lines are too long; returns the headings of these.
-    pub fn leave_out(&mut self) -> Vec<Cow<'static, str>> {
-        let mut removed = vec![];
-        while !self.fits() {
-            let rank = self.columns.iter().map(|column| column.rank).max().unwrap_or(0);
-            if rank == 0 {
-                break;
-            }
-            while let Some(place) = self.columns.iter().position(|column| column.rank == rank) {
-                removed.push(self.remove(place).full_heading());
-            }
-        }
-        removed
-    }
-
     /// Removes the columns of that heading.
     pub fn remove_columns(&mut self, heading: &str) {
         while let Some(place) = self.columns.iter().position(|column| column.heading == heading) {
@@ -221,8 +169,28 @@ impl Table {
         }
     }
 
-    fn remove(&mut self, place: usize) -> Column {
+    /// Removes the column at that position with its fields, and returns it.
+    pub fn remove(&mut self, place: usize) -> Column {
         self.rows.iter_mut().for_each(|row| drop(row.remove(place)));
         self.columns.remove(place)
+    }
+
+    /// Removes the columns of that rank, and returns their headings.
+    pub fn without_rank(&mut self, rank: u8) -> Vec<Cow<'static, str>> {
+        let mut removed = vec![];
+        while let Some(position) = self.columns.iter().position(|column| column.rank == rank) {
+            removed.push(self.remove(position).full_heading());
+        }
+        removed
+    }
+
+    /// Returns headings and rows in lines of fields between bars, for tests of what a table says.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn fields_text(&self) -> String {
+        let line = |fields: Vec<Cow<'_, str>>| format!("| {} |\n", fields.join(" | "));
+        let headings = line(self.columns.iter().map(Column::full_heading).collect());
+        let rows =
+            self.rows.iter().map(|row| line(row.iter().map(|field| field.text.trim_end().into()).collect()));
+        headings + &rows.collect::<String>()
     }
 }

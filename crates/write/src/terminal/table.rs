@@ -1,15 +1,10 @@
 //! Writes tables as aligned text for terminals.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 
-use super::{Column, Field, Layout, Table};
+use gpubench_document::table::{Column, Field, Layout, Table, Tone};
 
-/// Columns of the terminal that lines should fit in.
-pub const WIDTH: usize = 100;
-
-/// Columns of a terminal, which texts other than tables fit in.
-pub const TERMINAL_WIDTH: usize = 80;
+use crate::palette::terminal;
 
 /// Fills the line of a heading above several columns.
 const RULE: &str = "─";
@@ -17,26 +12,79 @@ const RULE: &str = "─";
 /// Blanks between columns, where there is room.
 const GUTTER: usize = 2;
 
-impl Table {
+/// Writes tables as aligned text.
+pub trait TerminalTable {
     /// Writes title, headings and rows with aligned columns; no line ends in a blank.
-    pub fn text(&self, color: bool) -> String {
+    fn text(&self, color: bool) -> String;
+
+    /// Writes headings and rows without the title.
+    fn text_without_title(&self, color: bool) -> String;
+
+    /// Returns whether lines have room for every column.
+    fn fits(&self) -> bool;
+
+    /// Leaves out columns, those of the highest rank first, while lines are too long; returns the headings of these.
+    fn leave_out(&mut self) -> Vec<Cow<'static, str>>;
+}
+
+impl TerminalTable for Table {
+    fn text(&self, color: bool) -> String {
         format!("{}\n{}", self.title, self.text_without_title(color))
     }
 
-    /// Writes headings and rows without the title.
-    pub fn text_without_title(&self, color: bool) -> String {
+    fn text_without_title(&self, color: bool) -> String {
         let lines = Lines::of(self, color);
         let blocks: Vec<String> = lines.blocks().iter().map(|columns| lines.block(columns)).collect();
         // No-break spaces keep headings together; whoever searches the text types ordinary ones.
         blocks.join("\n").replace('\u{a0}', " ")
     }
 
-    /// Returns the length of the longest line, with columns one blank apart.
-    pub(super) fn least_width(&self) -> usize {
+    fn fits(&self) -> bool {
         let margin = usize::from(self.layout != Layout::NarrowHeadings);
         let columns: usize = Lines::of(self, false).widths.iter().map(|width| width + 1).sum();
-        columns + margin - 1
+        columns + margin - 1 <= self.width
     }
+
+    fn leave_out(&mut self) -> Vec<Cow<'static, str>> {
+        let mut removed = vec![];
+        while !self.fits() {
+            let rank = highest_rank([&*self]);
+            if rank == 0 {
+                break;
+            }
+            removed.extend(self.without_rank(rank));
+        }
+        removed
+    }
+}
+
+/// Leaves out columns of several tables alike, those of the highest rank first, while a line is too long.
+pub(super) fn leave_out_alike(tables: &mut [Table]) {
+    while !tables.iter().all(Table::fits) {
+        let rank = highest_rank(tables.iter());
+        if rank == 0 {
+            break;
+        }
+        tables.iter_mut().for_each(|table| drop(table.without_rank(rank)));
+    }
+}
+
+fn highest_rank<'a>(tables: impl IntoIterator<Item = &'a Table>) -> u8 {
+    tables.into_iter().flat_map(|table| &table.columns).map(|column| column.rank).max().unwrap_or(0)
+}
+
+/// Returns `text` between the ANSI codes of a tone.
+pub fn painted(text: &str, tone: Tone) -> String {
+    let code = match tone {
+        Tone::Plain => return text.to_owned(),
+        Tone::Cpu => terminal::CPU,
+        Tone::Gpu => terminal::GPU,
+        Tone::Wrong => terminal::WRONG,
+        Tone::Better => terminal::BETTER,
+        Tone::Worse => terminal::WORSE,
+        Tone::Inconclusive => terminal::INCONCLUSIVE,
+    };
+    format!("\x1b[{code}m{text}\x1b[0m")
 }
 
 /// A table that is being written.
@@ -148,7 +196,7 @@ impl<'a> Lines<'a> {
         for (place, &column) in columns.iter().enumerate() {
             let field = field(column);
             let padding = " ".repeat(self.widths[column] - field.text.chars().count());
-            let shown = if self.color { field.tone.paint(&field.text) } else { field.text };
+            let shown = if self.color { painted(&field.text, field.tone) } else { field.text };
             line.push_str(&" ".repeat(if place == 0 { self.margin } else { self.gutter }));
             line.push_str(&if self.table.columns[column].figures {
                 padding + &shown
@@ -199,27 +247,4 @@ fn broken(heading: &str, room: usize) -> Vec<String> {
         }
     }
     lines
-}
-
-/// Breaks a text at blanks so that it fits on lines of [`WIDTH`] columns, all but the first indented.
-pub fn hanging(text: &str, indent: usize) -> String {
-    hanging_within(WIDTH, text, indent)
-}
-
-/// Breaks a text at blanks so that it fits on lines of `width` columns, all but the first indented.
-pub fn hanging_within(width: usize, text: &str, indent: usize) -> String {
-    let (mut broken, mut column) = (String::new(), indent);
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        if column > indent && column + 1 + length > width {
-            let _ = write!(broken, "\n{:indent$}", "");
-            column = indent;
-        } else if column > indent {
-            broken.push(' ');
-            column += 1;
-        }
-        broken.push_str(word);
-        column += length;
-    }
-    broken
 }

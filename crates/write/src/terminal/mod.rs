@@ -1,0 +1,39 @@
+//! Writes for terminals: aligned tables, lines no longer than the terminal, colours.
+
+mod blocks;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write;
+
+use gpubench_document::table::WIDTH;
+
+pub use blocks::{Screen, blocks};
+pub use table::{TerminalTable, painted};
+
+/// Columns of a terminal, which texts other than tables fit in.
+pub const TERMINAL_WIDTH: usize = 80;
+
+/// Breaks a text at blanks so that it fits on lines of [`WIDTH`](gpubench_document::table::WIDTH) columns, all but the first indented.
+pub fn hanging(text: &str, indent: usize) -> String {
+    hanging_within(WIDTH, text, indent)
+}
+
+/// Breaks a text at blanks so that it fits on lines of `width` columns, all but the first indented.
+pub fn hanging_within(width: usize, text: &str, indent: usize) -> String {
+    let (mut broken, mut column) = (String::new(), indent);
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > indent && column + 1 + length > width {
+            let _ = write!(broken, "\n{:indent$}", "");
+            column = indent;
+        } else if column > indent {
+            broken.push(' ');
+            column += 1;
+        }
+        broken.push_str(word);
+        column += length;
+    }
+    broken
+}
