@@ -26,7 +26,7 @@ const LEFT: u128 = 1 << 30;
 const LARGEST_BLOCK: usize = 4 << 30;
 const SMALLEST_BLOCK: usize = 64 << 20;
 
-pub(crate) static SOURCE: KernelSource = kernel_source!("faults");
+pub(crate) static SOURCE: KernelSource = kernel_source!("measure/faults");
 static SOURCES: &[&KernelSource] = &[&SOURCE];
 
 static KERNELS: &[Kernel] = &[

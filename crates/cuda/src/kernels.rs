@@ -24,7 +24,7 @@ macro_rules! header {
 /// A file of `kernels/`, or a part of one.
 #[derive(Debug)]
 pub struct KernelSource {
-    /// The file's name without its ending, followed by the name of the part: `dmma-F32`.
+    /// The file in `kernels/` without its ending, followed by the name of the part: `matmul/dmma-F32`.
     pub name: &'static str,
     /// The CUDA C text.
     pub text: &'static str,
@@ -70,16 +70,16 @@ impl Capacity {
 
 /// The headers, which NVRTC gets with every source.
 pub static HEADERS: [KernelSource; 10] = [
-    header!("common"),
-    header!("cholesky_tiles"),
-    header!("cholesky_triangles"),
-    header!("cholesky_diagonal"),
-    header!("cholesky_substitution"),
-    header!("dependent_launch"),
-    header!("fft_stages"),
-    header!("mma"),
-    header!("reflector"),
-    header!("sine_cosine"),
+    header!("common/common"),
+    header!("common/dependent_launch"),
+    header!("common/mma"),
+    header!("elementwise/sine_cosine"),
+    header!("fft/stages"),
+    header!("solve/cholesky_tiles"),
+    header!("solve/cholesky_triangles"),
+    header!("solve/cholesky_diagonal"),
+    header!("solve/cholesky_substitution"),
+    header!("svd/reflector"),
 ];
 
 /// Two parts of a file: each has the entries of one element type.

@@ -96,50 +96,60 @@ mod tests {
     #[test]
     fn the_sources_compiled_at_start_are_those_of_a_run_without_variants() {
         let names = |op: &str| names_of_sizes(op, None);
-        let products = ["convert", "dmma-TILE_16X16X64_F64"];
+        let products = ["common/convert", "matmul/dmma-TILE_16X16X64_F64"];
         assert_eq!(names("matmul"), products, "not tiled, nor the other type; dmma up to N = 192");
-        assert_eq!(names("host-loop"), ["elementwise-STEPS_F64", "sine_at"]);
-        assert_eq!(names("fft"), ["fft_fill"], "the others are made for one size");
+        assert_eq!(names("host-loop"), ["elementwise/elementwise-STEPS_F64", "loops/sine_at"]);
+        assert_eq!(names("fft"), ["fft/fill"], "the others are made for one size");
         let reductions =
-            ["1024", "128", "2048", "256", "512", "64"].map(|side| format!("tridiagonal-SIDE_{side}"));
-        let all =
-            ["convert", "svd", "svd_jacobi-F64"].into_iter().chain(reductions.iter().map(String::as_str));
-        let rest = ["tridiagonal_eigen", "tridiagonal_panel"];
+            ["1024", "128", "2048", "256", "512", "64"].map(|side| format!("svd/tridiagonal-SIDE_{side}"));
+        let all = ["common/convert", "svd/gram", "svd/jacobi-F64"]
+            .into_iter()
+            .chain(reductions.iter().map(String::as_str));
+        let rest = ["svd/tridiagonal_eigen", "svd/tridiagonal_panel"];
         assert_eq!(names("svd"), all.chain(rest).collect::<Vec<_>>());
         assert_eq!(names("transfer"), [""; 0]);
-        assert_eq!(names("spmv"), ["spmv_csr"]);
+        assert_eq!(names("spmv"), ["spmv/csr"]);
     }
 
     #[test]
     fn the_sources_compiled_at_start_are_those_of_the_sizes_of_the_run() {
         let names = |op: &str, sizes: &[u64]| names_of_sizes(op, Some(sizes));
-        assert_eq!(names("svd", &[17]), ["convert", "svd_jacobi-F64"], "cuSOLVER's gesvdp converts");
-        assert_eq!(names("svd", &[25]), ["convert", "svd", "tridiagonal-SIDE_64", "tridiagonal_eigen"]);
-        let between = ["tridiagonal-SIDE_1024", "tridiagonal-SIDE_256", "tridiagonal-SIDE_512"];
+        assert_eq!(names("svd", &[17]), ["common/convert", "svd/jacobi-F64"], "cuSOLVER's gesvdp converts");
+        assert_eq!(
+            names("svd", &[25]),
+            ["common/convert", "svd/gram", "svd/tridiagonal-SIDE_64", "svd/tridiagonal_eigen"]
+        );
+        let between = ["svd/tridiagonal-SIDE_1024", "svd/tridiagonal-SIDE_256", "svd/tridiagonal-SIDE_512"];
         assert_eq!(names("svd", &[1000, 200])[2..5], between, "the run may add N = 300");
-        let large = ["tridiagonal-SIDE_2048", "tridiagonal_eigen", "tridiagonal_panel"];
+        let large = ["svd/tridiagonal-SIDE_2048", "svd/tridiagonal_eigen", "svd/tridiagonal_panel"];
         assert_eq!(names("svd", &[2049])[2..], large);
-        assert_eq!(names("matmul", &[100]), ["dmma-TILE_16X16X64_F64"]);
-        assert_eq!(names("solve", &[3000]), ["cholesky-SOLVE_F64"]);
-        assert_eq!(names("solve", &[3001]), ["cholesky-SOLVE_F64"], "that of a trial");
+        assert_eq!(names("matmul", &[100]), ["matmul/dmma-TILE_16X16X64_F64"]);
+        assert_eq!(names("solve", &[3000]), ["solve/cholesky-SOLVE_F64"]);
+        assert_eq!(names("solve", &[3001]), ["solve/cholesky-SOLVE_F64"], "that of a trial");
         assert_eq!(names("solve", &[4501]), [""; 0], "by cuSOLVER");
     }
 
     #[test]
     fn the_sources_compiled_at_start_for_trials_are_those_of_every_rule() {
         let names = |op: &str, n| names_of(op, Some(&[n]), &[DType::F64], true);
-        assert_eq!(names("solve", 4096), ["cholesky-SOLVE_F64"]);
-        assert_eq!(names("matmul", 600), ["convert", "dmma-TILE_64X64X32_F64"]);
-        let by_gram = ["convert", "svd", "svd_jacobi-F64", "tridiagonal-SIDE_64", "tridiagonal_eigen"];
+        assert_eq!(names("solve", 4096), ["solve/cholesky-SOLVE_F64"]);
+        assert_eq!(names("matmul", 600), ["common/convert", "matmul/dmma-TILE_64X64X32_F64"]);
+        let by_gram = [
+            "common/convert",
+            "svd/gram",
+            "svd/jacobi-F64",
+            "svd/tridiagonal-SIDE_64",
+            "svd/tridiagonal_eigen",
+        ];
         assert_eq!(names("svd", 10), by_gram);
     }
 
     #[test]
     fn the_sources_compiled_at_start_are_those_of_both_types() {
         let names = names_of("matmul", Some(&[100]), &[DType::F32, DType::F64], false);
-        assert_eq!(names, ["dmma-TILE_16X16X128_F32", "dmma-TILE_16X16X64_F64"]);
+        assert_eq!(names, ["matmul/dmma-TILE_16X16X128_F32", "matmul/dmma-TILE_16X16X64_F64"]);
         let large = names_of("matmul", Some(&[1500]), &[DType::F32], false);
-        assert_eq!(large, ["convert", "dmma-TILE_64X64X64_F32"], "those of a trial");
+        assert_eq!(large, ["common/convert", "matmul/dmma-TILE_64X64X64_F32"], "those of a trial");
     }
 
     fn names_of_sizes(op: &str, sizes: Option<&[u64]>) -> Vec<&'static str> {

@@ -10,7 +10,7 @@ use super::ffi::contents::{Checks, SLOTS};
 use super::kernels::{KernelSource, kernel_source};
 use super::timing::Timer;
 
-pub(super) static SOURCE: KernelSource = kernel_source!("fingerprint");
+pub(super) static SOURCE: KernelSource = kernel_source!("measure/fingerprint");
 
 /// The checker for the jobs of one device.
 pub(super) struct Verifier {

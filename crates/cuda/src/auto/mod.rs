@@ -238,11 +238,11 @@ mod tests {
     #[test]
     fn the_source_for_a_size_is_that_of_the_rule_that_covers_it() {
         let name = |op: &str, n, dtype| names_of_sources(op, n, dtype, false).first().copied().unwrap_or("");
-        assert!(name("fft", 100, DType::F64).starts_with("fft_hermitian_100_f64_"));
-        assert!(name("fft", 101, DType::F32).starts_with("fft_bluestein_101_f32_"), "101 is prime");
-        assert!(name("fft", 2975, DType::F64).starts_with("fft_hermitian_2975_f64_"), "5, 7 and 17");
+        assert!(name("fft", 100, DType::F64).starts_with("fft/hermitian_100_f64_"));
+        assert!(name("fft", 101, DType::F32).starts_with("fft/bluestein_101_f32_"), "101 is prime");
+        assert!(name("fft", 2975, DType::F64).starts_with("fft/hermitian_2975_f64_"), "5, 7 and 17");
         assert_eq!(name("fft", 48 * 83, DType::F64), "", "cuFFT has the factor 83");
-        assert!(name("fft", 5000, DType::F32).starts_with("fft_hermitian_5000_f32_"), "2 and 5");
+        assert!(name("fft", 5000, DType::F32).starts_with("fft/hermitian_5000_f32_"), "2 and 5");
         assert_eq!(name("fft", 8192, DType::F32), "", "cuFFT is faster");
         assert_eq!(name("matmul", 100, DType::F32), "", "the same kernel for every size");
     }
@@ -257,7 +257,7 @@ mod tests {
     fn a_trial_has_the_sources_of_every_variant_that_supports_the_size() {
         let names = names_of_sources("fft", 100, DType::F64, true);
         assert_eq!(names.len(), 4, "{names:?}");
-        let starts = ["fft_bluestein_100_f64_", "fft_hermitian_100_f64_"];
+        let starts = ["fft/bluestein_100_f64_", "fft/hermitian_100_f64_"];
         assert!(starts.iter().all(|start| names.iter().any(|name| name.starts_with(start))), "{names:?}");
         assert!(names_of_sources("fft", 83, DType::F64, true).iter().all(|name| name.contains("bluestein")));
         assert!(names_of_sources("fft", 8193, DType::F64, true).is_empty());

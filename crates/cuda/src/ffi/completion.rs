@@ -27,7 +27,7 @@ pub(crate) struct Completion {
 }
 
 impl Completion {
-    /// Takes the kernel `signal` of `kernels/timing.cu`. Enqueues it once, because the first launch loads its code, which is
+    /// Takes the kernel `signal` of `kernels/measure/timing.cu`. Enqueues it once, because the first launch loads its code, which is
     /// not allowed while a graph is recorded.
     pub(crate) fn new(stream: &CudaStream, kernel: CudaFunction) -> Result<Completion, CellError> {
         let word = MappedWords::new(stream.context())?;

@@ -22,7 +22,7 @@ pub(crate) fn device<T>(array: &mut CudaSlice<T>) -> Memory<'_> {
 /// Most fingerprints per wait.
 pub(crate) const SLOTS: usize = 32;
 
-/// The kernel of `kernels/fingerprint.cu` and the sums that it writes.
+/// The kernel of `kernels/measure/fingerprint.cu` and the sums that it writes.
 pub(crate) struct Checks {
     cuda: Cuda,
     kernel: CudaFunction,

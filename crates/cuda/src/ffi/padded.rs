@@ -1,4 +1,4 @@
-//! Launches of the kernels of `kernels/convert.cu` that copy a matrix to padded rows and back, as safe functions that
+//! Launches of the kernels of `kernels/common/convert.cu` that copy a matrix to padded rows and back, as safe functions that
 //! check the length of every slice.
 
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use crate::context::{Cuda, DeviceElement};
 use crate::kernels::{KernelSource, kernel_source};
 
 /// Kernels that convert arrays, and copy matrices to padded rows and back.
-pub(crate) static CONVERT: KernelSource = kernel_source!("convert");
+pub(crate) static CONVERT: KernelSource = kernel_source!("common/convert");
 
 /// Multiple to which rows and columns are padded with zeros. cuBLAS reads 16 bytes at a time only where rows begin at
 /// multiples of 16 bytes, so an odd N would take a slower kernel; at many odd multiples of 8 its kernels take longer than at

@@ -1,4 +1,4 @@
-//! Launches of `kernels/timing.cu` as safe functions, and the host memory through which host and kernels communicate.
+//! Launches of `kernels/measure/timing.cu` as safe functions, and the host memory through which host and kernels communicate.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ impl Mailbox {
     }
 }
 
-/// The kernels of `kernels/timing.cu`.
+/// The kernels of `kernels/measure/timing.cu`.
 #[derive(Clone)]
 pub(crate) struct TimingKernels {
     block: CudaFunction,

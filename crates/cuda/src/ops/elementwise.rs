@@ -13,8 +13,8 @@ use crate::ffi::map::Map;
 use crate::ffi::replay::Replay;
 use crate::kernels::{ByType, KernelSource, kernel_source_by_type};
 
-static FUSED: ByType = kernel_source_by_type!("elementwise", "FUSED_");
-static STEPS: ByType = kernel_source_by_type!("elementwise", "STEPS_");
+static FUSED: ByType = kernel_source_by_type!("elementwise/elementwise", "FUSED_");
+static STEPS: ByType = kernel_source_by_type!("elementwise/elementwise", "STEPS_");
 
 /// The parts of the kernels that compute one step each: a product, a sum, a sine or a cosine.
 pub(super) static STEP_PARTS: [&KernelSource; 2] = [&STEPS.f32, &STEPS.f64];

@@ -1,5 +1,5 @@
 //! The ops about loops on the host. transfer-loop: x = sin(x) 100 times on a matrix that starts and ends on the host, copied once or
-//! every time. host-loop: y = sin(a) by one launch of `kernels/sine_at.cu` per element, and by one kernel for all elements.
+//! every time. host-loop: y = sin(a) by one launch of `kernels/loops/sine_at.cu` per element, and by one kernel for all elements.
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::{HostMemory, Job, JobTraits, Prepared};
@@ -17,7 +17,7 @@ use crate::ffi::launch::{LaunchShape, enqueue_shaped, fits, read, write};
 use crate::ffi::map::Map;
 use crate::kernels::{KernelSource, kernel_source};
 
-static SOURCE: KernelSource = kernel_source!("sine_at");
+static SOURCE: KernelSource = kernel_source!("loops/sine_at");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel::own(

@@ -20,9 +20,9 @@ use crate::ffi::launch::{LaunchShape, enqueue_shaped};
 use crate::ffi::replay::capture;
 use crate::kernels::{KernelSource, kernel_source};
 
-static SOURCE: KernelSource = kernel_source!("empty");
+static SOURCE: KernelSource = kernel_source!("overhead/empty");
 
-/// Name of the kernel of `kernels/empty.cu`.
+/// Name of the kernel of `kernels/overhead/empty.cu`.
 const EMPTY: &str = "empty";
 
 pub(crate) static KERNELS: &[Kernel] = &[

@@ -12,7 +12,8 @@ use crate::context::{Cuda, DeviceElement};
 use crate::ffi::map::Map;
 use crate::kernels::{KernelSource, kernel_source};
 
-static SOURCE: KernelSource = kernel_source!("plain");
+static ELEMENTWISE: KernelSource = kernel_source!("elementwise/plain");
+static REDUCTION: KernelSource = kernel_source!("reduction/plain");
 
 /// Threads per block; each has one element.
 const THREADS: u32 = 256;
@@ -20,13 +21,17 @@ const THREADS: u32 = 256;
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel::own(
         variant("elementwise", "plain", "one element per thread, CUDA's sine and cosine"),
-        &[&SOURCE],
+        &[&ELEMENTWISE],
         by_dtype!(elementwise),
     ),
-    Kernel::own(variant("sin", "plain", "one element per thread, CUDA's sine"), &[&SOURCE], by_dtype!(sine)),
+    Kernel::own(
+        variant("sin", "plain", "one element per thread, CUDA's sine"),
+        &[&ELEMENTWISE],
+        by_dtype!(sine),
+    ),
     Kernel::own(
         variant("reduction", "plain", "sums by trees in shared memory; the deviation in a second pass"),
-        &[&SOURCE],
+        &[&REDUCTION],
         by_dtype!(statistics),
     ),
 ];
@@ -40,7 +45,7 @@ fn map_of<T: DeviceElement, const INPUTS: usize>(
     cuda.reserve(matrix_bytes(case, INPUTS as u128 + 1))?;
     let len = input::<T>(inputs, 0)?.len();
     let shape = (THREADS, THREADS as usize);
-    let kernel = Map::<T, T, INPUTS>::tiled(cuda, &SOURCE, &format!("{name}_{}", T::DTYPE), len, shape)?;
+    let kernel = Map::<T, T, INPUTS>::tiled(cuda, &ELEMENTWISE, &format!("{name}_{}", T::DTYPE), len, shape)?;
     let job = DenseJob::<T, INPUTS, _>::new(cuda, case, inputs, move |cuda, inputs, y| {
         kernel.run(&cuda.stream, inputs.each_ref(), y)
     })?;
@@ -65,5 +70,5 @@ fn statistics<T: DeviceElement>(
     inputs: &[Operand],
 ) -> Result<Box<Prepared>, CellError> {
     reserve(cuda, case)?;
-    Ok(Prepared::new(Statistics::plain(cuda, &SOURCE, input::<T>(inputs, 0)?)?))
+    Ok(Prepared::new(Statistics::plain(cuda, &REDUCTION, input::<T>(inputs, 0)?)?))
 }

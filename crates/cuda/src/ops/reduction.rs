@@ -1,5 +1,5 @@
 //! The op reduction: sum, mean and population standard deviation, in one pass or one statistic after the other, by launches of
-//! `kernels/reduction.cu`.
+//! `kernels/reduction/reduction.cu`.
 
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
@@ -16,8 +16,8 @@ use crate::ffi::replay::{Launch, Replay};
 use crate::ffi::tuning;
 use crate::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
 
-static ONE_PASS: ByType = kernel_source_by_type!("reduction", "ONE_PASS_");
-static THREE_PASS: KernelSource = kernel_source!("reduction", "THREE_PASS");
+static ONE_PASS: ByType = kernel_source_by_type!("reduction/reduction", "ONE_PASS_");
+static THREE_PASS: KernelSource = kernel_source!("reduction/reduction", "THREE_PASS");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel::own(
@@ -70,7 +70,7 @@ enum Kernels {
     OnePass { moments: CudaFunction, threads: u32, words: CudaSlice<u64>, replay: Replay },
     /// Two kernels per statistic, one statistic after the other.
     ThreePass { sums: CudaFunction, squares: CudaFunction, finish: CudaFunction, partials: CudaSlice<f64> },
-    /// The kernels of `kernels/plain.cu`: two for sum and mean, then the same two for the deviation.
+    /// The kernels of `kernels/reduction/plain.cu`: two for sum and mean, then the same two for the deviation.
     Plain { partial: CudaFunction, finish: CudaFunction, partials: CudaSlice<f64> },
 }
 

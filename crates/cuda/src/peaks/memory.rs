@@ -11,7 +11,7 @@ use super::super::ffi::map::Map;
 use super::super::timing::Timer;
 use super::{SOURCE, uniform};
 
-/// The access patterns of `kernels/peaks.cu` with grid-stride loops.
+/// The access patterns of `kernels/measure/peaks.cu` with grid-stride loops.
 const PATTERNS: [&str; 4] = ["plain_4", "plain_8", "streaming_1", "streaming_4"];
 /// Bytes of each of the three arrays, if memory allows.
 const MAX_BYTES: u64 = 2 << 30;

@@ -17,7 +17,7 @@ use super::transfer::TransferTimer;
 use super::transfer_stats::{CopyRepetitions, CopyTime};
 
 /// Kernels for memory bandwidth, and for operands.
-pub(super) static SOURCE: KernelSource = kernel_source!("peaks");
+pub(super) static SOURCE: KernelSource = kernel_source!("measure/peaks");
 
 /// Measures the peaks, in about 1.5 s where cuBLAS loads quickly. A peak that cannot be measured is left out.
 ///

@@ -25,7 +25,7 @@ use timer_overhead::median_or_nan;
 use timing_rig::{DeviceReading, HostTimes, TimingRig};
 
 /// The kernels for sampling, compiled when the backend starts.
-pub(super) static SOURCE: KernelSource = kernel_source!("timing");
+pub(super) static SOURCE: KernelSource = kernel_source!("measure/timing");
 
 /// Duration of each spin of a clock check in seconds, and its number of samples.
 const CHECKS: [(f64, u32); 4] = [(5e-6, 20), (20e-6, 20), (100e-6, 20), (1e-3, 5)];

@@ -1,5 +1,5 @@
 //! Transforms of any length as convolutions with a chirp (Bluestein, *A linear filtering approach to the computation of
-//! discrete Fourier transform*, 1970): their length, and the tables that `kernels/fft_bluestein.cu` reads.
+//! discrete Fourier transform*, 1970): their length, and the tables that `kernels/fft/bluestein.cu` reads.
 
 use gpubench_report::case::DType;
 use rustfft::FftPlanner;

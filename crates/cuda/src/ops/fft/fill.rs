@@ -1,4 +1,4 @@
-//! Launches of `kernels/fft_fill.cu`, the kernels before and after cuFFT.
+//! Launches of `kernels/fft/fill.cu`, the kernels before and after cuFFT.
 
 use std::marker::PhantomData;
 
@@ -10,7 +10,7 @@ use crate::ffi::launch::{enqueue, fits, read, write};
 use crate::ffi::tuning::grid;
 use crate::kernels::{KernelSource, kernel_source};
 
-pub(super) static SOURCE: KernelSource = kernel_source!("fft_fill");
+pub(super) static SOURCE: KernelSource = kernel_source!("fft/fill");
 
 /// Columns and rows that a block of `fft_fill` writes; 4 rows at a time, 4 times.
 const FILL_TILE: (u32, u32) = (64, 16);

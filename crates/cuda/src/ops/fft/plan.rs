@@ -1,4 +1,4 @@
-//! Plans a transform by `kernels/fft_hermitian.cu` or `kernels/fft_bluestein.cu`: radices, block shapes and tables.
+//! Plans a transform by `kernels/fft/hermitian.cu` or `kernels/fft/bluestein.cu`: radices, block shapes and tables.
 
 use gpubench_report::case::DType;
 use gpubench_report::error::Unavailable;

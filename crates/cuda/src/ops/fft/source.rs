@@ -16,7 +16,7 @@ pub(crate) static HERMITIAN: KernelSource = KernelSource {
         of: |n, dtype, capacity| FftPlan::hermitian(n, dtype, capacity).ok().map(|plan| plan.sources()),
         examples: hermitian_examples,
     }),
-    ..kernel_source!("fft_hermitian")
+    ..kernel_source!("fft/hermitian")
 };
 
 /// The source for any size. It contains the constants of float32 at `n = 777`.
@@ -25,7 +25,7 @@ pub(crate) static BLUESTEIN: KernelSource = KernelSource {
         of: |n, dtype, capacity| FftPlan::bluestein(n, dtype, capacity).ok().map(|plan| plan.sources()),
         examples: bluestein_examples,
     }),
-    ..kernel_source!("fft_bluestein")
+    ..kernel_source!("fft/bluestein")
 };
 
 impl FftPlan {

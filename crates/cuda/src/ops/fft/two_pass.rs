@@ -1,4 +1,4 @@
-//! The fft variants `hermitian` and `bluestein`: launches of `kernels/fft_hermitian.cu` and `kernels/fft_bluestein.cu`. The second
+//! The fft variants `hermitian` and `bluestein`: launches of `kernels/fft/hermitian.cu` and `kernels/fft/bluestein.cu`. The second
 //! of two kernels writes every output and its mirrored conjugate.
 
 use cudarc::driver::{CudaFunction, CudaSlice};

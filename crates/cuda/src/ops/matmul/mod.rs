@@ -54,13 +54,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
     ),
     Kernel {
         variant: reduced("matmul", "cublas-f16", "cuBLAS, operands rounded to float16", Accuracy::F16),
-        sources: &[&own::TILED],
+        sources: &[&CONVERT],
         libraries: &[Library::Cublas],
         prepare: |cuda, case, inputs| half_product(cuda, case, inputs, Arithmetic::F16, "to_f16"),
     },
     Kernel {
         variant: reduced("matmul", "cublas-bf16", "cuBLAS, operands rounded to bfloat16", Accuracy::Bf16),
-        sources: &[&own::TILED],
+        sources: &[&CONVERT],
         libraries: &[Library::Cublas],
         prepare: |cuda, case, inputs| half_product(cuda, case, inputs, Arithmetic::Bf16, "to_bf16"),
     },
@@ -207,7 +207,7 @@ fn half_product(
     // Two 16-bit operands, one float32 answer and, while converting, one float32 operand.
     cuda.reserve(3 * bytes(case, 4) + WORKSPACE)?;
     let cublas = Cublas::new(cuda)?;
-    let convert = Map::<f32, u16, 1>::load(cuda, &own::TILED, conversion, elements(case))?;
+    let convert = Map::<f32, u16, 1>::load(cuda, &CONVERT, conversion, elements(case))?;
     let half = |index| {
         let full = cuda.upload::<f32>(input(inputs, index)?)?;
         let mut half = cuda.alloc::<u16>(elements(case))?;

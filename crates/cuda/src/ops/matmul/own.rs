@@ -1,5 +1,5 @@
-//! Matrix products by own kernels in one launch: tiles through shared memory (`kernels/matmul.cu`), and float64 tensor cores,
-//! for which float32 operands are converted on load (`kernels/dmma.cu`, described in `docs/kernels/dmma.md`).
+//! Matrix products by own kernels in one launch: tiles through shared memory (`kernels/matmul/tiled.cu`), and float64 tensor cores,
+//! for which float32 operands are converted on load (`kernels/matmul/dmma.cu`, described in `docs/kernels/dmma.md`).
 
 use std::marker::PhantomData;
 
@@ -18,7 +18,7 @@ use crate::ffi::replay::{Launch, Replay};
 use crate::kernels::{KernelSource, kernel_source};
 use crate::ops::dense::DenseJob;
 
-pub(super) static TILED: KernelSource = kernel_source!("matmul");
+pub(super) static TILED: KernelSource = kernel_source!("matmul/tiled");
 
 /// Loads the kernel for matrices of one size.
 type Load<T> = fn(&Cuda, u32) -> Result<SquareProduct<T>, CellError>;
@@ -58,7 +58,7 @@ fn prepare<T: DeviceElement>(
 
 /// A tile of the answer, and how a block computes it.
 struct Tile {
-    /// The part of `kernels/dmma.cu` with the tile's entry.
+    /// The part of `kernels/matmul/dmma.cu` with the tile's entry.
     source: KernelSource,
     side: u32,
     /// Rows of B, and columns of A, in one stage of the sum.
@@ -71,7 +71,7 @@ struct Tile {
 }
 
 impl Tile {
-    /// Returns the name of the tile's entry in `kernels/dmma.cu`.
+    /// Returns the name of the tile's entry in `kernels/matmul/dmma.cu`.
     fn entry(&self, dtype: DType) -> String {
         format!("dmma_{0}x{0}x{1}_{dtype}", self.side, self.depth)
     }
@@ -85,7 +85,7 @@ macro_rules! tile {
             source: KernelSource {
                 sizes: $sizes,
                 ..kernel_source!(
-                    "dmma",
+                    "matmul/dmma",
                     concat!("TILE_", $side, "X", $side, "X", $depth, "_", stringify!($dtype)),
                     $dtype
                 )
@@ -122,7 +122,7 @@ pub(super) static TILE_SOURCES: [&KernelSource; TILES_F32.len() + TILES_F64.len(
 };
 
 /// The part with the product that is computed only if a word on the device says so.
-pub(super) static IF_NEEDED: KernelSource = kernel_source!("dmma", "IF_NEEDED", F64);
+pub(super) static IF_NEEDED: KernelSource = kernel_source!("matmul/dmma", "IF_NEEDED", F64);
 
 /// Up to this many tiles per multiprocessor, smaller tiles are faster, because they run at the same time.
 const TILES_PER_MULTIPROCESSOR: u32 = 2;
@@ -150,7 +150,7 @@ struct SquareProduct<T> {
 }
 
 impl<T: DeviceElement> SquareProduct<T> {
-    /// Loads the kernel with tiles in shared memory, from `kernels/matmul.cu`.
+    /// Loads the kernel with tiles in shared memory, from `kernels/matmul/tiled.cu`.
     fn tiled(cuda: &Cuda, n: u32) -> Result<Self, CellError> {
         let width = 16 / size_of::<T>() as u32;
         let form = if n.is_multiple_of(width) { "_aligned" } else { "" };
@@ -231,7 +231,7 @@ impl<T: DeviceElement> SquareProduct<T> {
 pub(super) struct ConditionalProduct(SquareProduct<f64>);
 
 impl ConditionalProduct {
-    /// Loads the kernel for float64 tensor cores from the part `IF_NEEDED` of `kernels/dmma.cu`.
+    /// Loads the kernel for float64 tensor cores from the part `IF_NEEDED` of `kernels/matmul/dmma.cu`.
     ///
     /// # Errors
     /// As for [`SquareProduct::on_tensor_cores`].
@@ -305,7 +305,9 @@ mod tests {
                 let compiled = |tiles: &[Tile]| {
                     let tiles = tiles.iter().map(|tile| &tile.source);
                     let tiles = tiles.filter(|source| source.sizes.contains(&u64::from(n)));
-                    tiles.map(|source| source.name.to_lowercase().replace("-tile", "")).collect::<Vec<_>>()
+                    tiles
+                        .map(|source| source.name.to_lowercase().replace("matmul/", "").replace("-tile", ""))
+                        .collect::<Vec<_>>()
                 };
                 assert_eq!([compiled(&TILES_F32), compiled(&TILES_F64)], [[f32], [f64]], "{n}");
             }

@@ -1,7 +1,7 @@
 //! A float64 product by exact products of integers modulo small numbers, and the Chinese remainder theorem: K. Ozaki,
 //! Y. Uchino, T. Imamura, "Ozaki Scheme II: A GEMM-oriented emulation of floating-point matrix multiplication using an
 //! integer modular technique", arXiv 2504.08009 (2025). `docs/kernels/ozaki2-int8.md` describes it. Launches of
-//! `kernels/ozaki2.cu` turn matrices into residues, and combine the products of residues.
+//! `kernels/matmul/ozaki2.cu` turn matrices into residues, and combine the products of residues.
 
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
@@ -20,7 +20,7 @@ use crate::kernels::{KernelSource, kernel_source};
 use crate::ops::dense::download_square;
 use crate::ops::input;
 
-pub(super) static SOURCE: KernelSource = kernel_source!("ozaki2");
+pub(super) static SOURCE: KernelSource = kernel_source!("matmul/ozaki2");
 
 /// The largest product of two residues: -128 * -128.
 const PRODUCT: u64 = 1 << 14;
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_kernel_has_the_same_constants() {
-        let own = kernel_source!("ozaki2").text;
+        let own = kernel_source!("matmul/ozaki2").text;
         let constants = [
             (own, "COUNT", MODULI),
             (own, "TILE_K", GROUP as usize),
@@ -201,7 +201,7 @@ mod tests {
 
     /// The moduli as the kernel has them.
     fn moduli() -> Vec<u64> {
-        let text = kernel_source!("ozaki2").text;
+        let text = kernel_source!("matmul/ozaki2").text;
         let list = text.split_once("MODULI[COUNT] = {").unwrap().1.split_once('}').unwrap().0;
         list.split(", ").map(|modulus| modulus.parse().unwrap()).collect()
     }
@@ -220,7 +220,7 @@ mod tests {
             assert!(*a <= 256 && moduli[..i].iter().all(|b| gcd(*a, *b) == 1), "{a}");
         }
         let bits: f64 = moduli.iter().map(|modulus| (*modulus as f64).log2()).sum();
-        assert!(kernel_source!("ozaki2").text.contains(" NORM_BITS = 58;"));
+        assert!(kernel_source!("matmul/ozaki2").text.contains(" NORM_BITS = 58;"));
         // With a margin, so that the number of whole products to subtract can be rounded in float64.
         assert!(bits > 2.0 * 58.0 + 1.5, "{bits}");
     }
@@ -228,7 +228,7 @@ mod tests {
     /// Whether the kernels compute the product of operands with such elements in float64: whether one of 2 n rows and
     /// columns has too many small elements.
     fn needs_float64(n: usize, element: impl Fn(f64, f64) -> f64) -> bool {
-        let text = kernel_source!("ozaki2").text;
+        let text = kernel_source!("matmul/ozaki2").text;
         assert!(text.contains("n >= 1024 ? 256.0 : n >= 64 ? 64.0 : 16.0;"));
         assert!(text.contains("small >= (n + 3) / 4;"));
         let part = if n >= 1024 {

@@ -1,5 +1,5 @@
 //! The op solve by an own Cholesky kernel, with or without one step of iterative refinement: launches of
-//! `kernels/cholesky.cu`.
+//! `kernels/solve/cholesky.cu`.
 
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
@@ -17,8 +17,8 @@ use crate::ffi::tuning::resident_blocks;
 use crate::kernels::{ByType, kernel_source_by_type};
 use crate::ops::input;
 
-pub(super) static SOURCE: ByType = kernel_source_by_type!("cholesky", "SOLVE_");
-pub(super) static REFINEMENT: ByType = kernel_source_by_type!("cholesky", "REFINE_");
+pub(super) static SOURCE: ByType = kernel_source_by_type!("solve/cholesky", "SOLVE_");
+pub(super) static REFINEMENT: ByType = kernel_source_by_type!("solve/cholesky", "REFINE_");
 
 /// Rows and columns of a tile.
 const TILE: usize = 64;

@@ -1,4 +1,4 @@
-//! The op spgemm by own kernels: launches of `kernels/spgemm.cu`.
+//! The op spgemm by own kernels: launches of `kernels/spgemm/gustavson.cu`.
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_backend::contents::Contents;
@@ -16,9 +16,9 @@ use crate::ffi::replay::{Launch, Replay, enqueue_each};
 use crate::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
 use crate::sparse::{DeviceCsr, device_bytes};
 
-static DENSE: ByType = kernel_source_by_type!("spgemm", "DENSE_");
-static RANKED: ByType = kernel_source_by_type!("spgemm", "RANKED_");
-static STARTS: KernelSource = kernel_source!("spgemm", "STARTS");
+static DENSE: ByType = kernel_source_by_type!("spgemm/gustavson", "DENSE_");
+static RANKED: ByType = kernel_source_by_type!("spgemm/gustavson", "RANKED_");
+static STARTS: KernelSource = kernel_source!("spgemm/gustavson", "STARTS");
 
 pub(super) static SOURCES: &[&KernelSource] = &[&DENSE.f32, &DENSE.f64, &RANKED.f32, &RANKED.f64, &STARTS];
 

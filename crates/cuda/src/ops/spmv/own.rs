@@ -1,4 +1,4 @@
-//! The op spmv by own kernels: launches of `kernels/spmv_csr.cu`.
+//! The op spmv by own kernels: launches of `kernels/spmv/csr.cu`.
 
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
@@ -16,7 +16,7 @@ use crate::ffi::replay::{Launch, Replay};
 use crate::kernels::{KernelSource, kernel_source};
 use crate::sparse::DeviceCsr;
 
-pub(super) static SOURCE: KernelSource = kernel_source!("spmv_csr");
+pub(super) static SOURCE: KernelSource = kernel_source!("spmv/csr");
 
 /// The distribution of a matrix over threads.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! The plan of the adaptive product: cuts the entries of a sparse matrix into parts of about equal work.
 
-/// Most entries per part, as in `kernels/spmv_csr.cu`.
+/// Most entries per part, as in `kernels/spmv/csr.cu`.
 const ROOM: i32 = 1024;
 
 /// Most rows per part; the threads of a block loop over them.

@@ -1,5 +1,5 @@
 //! Eigenvectors of symmetric float64 matrices by own kernels, if the device has enough on-chip memory: launches of
-//! `kernels/tridiagonal_eigen.cu`, and products.
+//! `kernels/svd/tridiagonal_eigen.cu`, and products.
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_report::error::CellError;
@@ -12,7 +12,7 @@ use crate::ffi::cublas::{Cublas, Matrix, Product};
 use crate::ffi::launch::{LaunchShape, Start, allow_shared, enqueue_shaped, fits, read, write};
 use crate::kernels::{KernelSource, kernel_source};
 
-pub(super) static SOURCE: KernelSource = kernel_source!("tridiagonal_eigen");
+pub(super) static SOURCE: KernelSource = kernel_source!("svd/tridiagonal_eigen");
 
 /// Householder reduction to tridiagonal form, bisection, twisted factorisations, and the reflectors applied to the
 /// vectors in panels, as products I - Y T Yᵀ.

@@ -1,4 +1,4 @@
-//! The svd variant `jacobi`: one-sided Jacobi rotations of a small matrix in one launch of `kernels/svd_jacobi.cu`.
+//! The svd variant `jacobi`: one-sided Jacobi rotations of a small matrix in one launch of `kernels/svd/jacobi.cu`.
 
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
@@ -15,7 +15,7 @@ use crate::ffi::replay::{Launch, Replay};
 use crate::kernels::{ByType, kernel_source_by_type};
 use crate::ops::input;
 
-pub(super) static SOURCE: ByType = kernel_source_by_type!("svd_jacobi", "");
+pub(super) static SOURCE: ByType = kernel_source_by_type!("svd/jacobi", "");
 
 /// The largest side of a matrix.
 const MAX_SIDE: usize = 32;

@@ -1,4 +1,4 @@
-//! Launches of `kernels/svd.cu`, which `gram` and its eigensolver share, as functions that check the length of every slice.
+//! Launches of `kernels/svd/gram.cu`, which `gram` and its eigensolver share, as functions that check the length of every slice.
 
 use std::marker::PhantomData;
 
@@ -10,7 +10,7 @@ use crate::ffi::cusolver::Vectors;
 use crate::ffi::launch::{Argument, BLOCK, enqueue, fits, read, write, write_from};
 use crate::kernels::{KernelSource, kernel_source};
 
-pub(super) static SOURCE: KernelSource = kernel_source!("svd");
+pub(super) static SOURCE: KernelSource = kernel_source!("svd/gram");
 
 /// Reflectors that are applied together.
 pub(super) const PANEL: usize = 64;

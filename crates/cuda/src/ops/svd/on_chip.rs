@@ -1,5 +1,5 @@
 //! The reduction of a symmetric matrix to tridiagonal form within the registers and shared memory of the device: launches of
-//! `kernels/tridiagonal.cu`.
+//! `kernels/svd/tridiagonal.cu`.
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits};
 use gpubench_report::error::CellError;
@@ -51,7 +51,10 @@ pub(super) const SIDES: [usize; 6] = [64, 128, 256, 512, 1024, 2048];
 macro_rules! form {
     ($side:literal, $threads:literal, $rows:literal, $shared_rows:literal, $sizes:expr) => {
         OnChipForm {
-            source: KernelSource { sizes: $sizes, ..kernel_source!("tridiagonal", concat!("SIDE_", $side)) },
+            source: KernelSource {
+                sizes: $sizes,
+                ..kernel_source!("svd/tridiagonal", concat!("SIDE_", $side))
+            },
             entry: concat!("tridiagonalise_", $side),
             side: $side,
             threads: $threads,

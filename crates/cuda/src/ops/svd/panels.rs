@@ -1,4 +1,4 @@
-//! The reduction of the first columns of a symmetric matrix, panel by panel: launches of `kernels/tridiagonal_panel.cu`.
+//! The reduction of the first columns of a symmetric matrix, panel by panel: launches of `kernels/svd/tridiagonal_panel.cu`.
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_report::error::CellError;
@@ -10,7 +10,7 @@ use crate::ffi::tuning::{grid, resident_blocks};
 use crate::kernels::{KernelSource, kernel_source};
 
 pub(super) static SOURCE: KernelSource =
-    KernelSource { sizes: SIDES[5] as u64 + 1..=u64::MAX, ..kernel_source!("tridiagonal_panel") };
+    KernelSource { sizes: SIDES[5] as u64 + 1..=u64::MAX, ..kernel_source!("svd/tridiagonal_panel") };
 
 /// Columns per launch, and rows and columns of a tile.
 pub(super) const PANEL: usize = 64;

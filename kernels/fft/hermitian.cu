@@ -27,7 +27,7 @@ constexpr unsigned COLUMN_STRIDE = 129;   // as ROW_STRIDE
 constexpr unsigned PITCH = 1040;          // elements from one row of the half spectrum to the next
 #endif
 
-#include "fft_stages.cuh"
+#include "stages.cuh"
 
 // Pairs of last blocks, i and Q - i; the first is 0 with Q / 2, which are their own mirrors.
 constexpr unsigned TASKS = (Q + 1) / 2;

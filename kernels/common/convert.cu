@@ -12,6 +12,26 @@ extern "C" __global__ void f32_to_f64(const float* from, double* to, u64 n) { co
 
 extern "C" __global__ void f64_to_f32(const double* from, float* to, u64 n) { convert(from, to, n); }
 
+// Nearest float16, ties to even.
+extern "C" __global__ void __launch_bounds__(256)
+    to_f16(const float* x, u16* y, u64 n) {
+    const u64 stride = gridDim.x * (u64)blockDim.x;
+    for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < n; i += stride) {
+        y[i] = float16_bits(x[i]);
+    }
+}
+
+// Nearest bfloat16, ties to even; NaN stays NaN. By hand because sm_75 has no instruction for it.
+extern "C" __global__ void __launch_bounds__(256)
+    to_bf16(const float* x, u16* y, u64 n) {
+    const u64 stride = gridDim.x * (u64)blockDim.x;
+    for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < n; i += stride) {
+        const unsigned bits = __float_as_uint(x[i]);
+        const unsigned rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+        y[i] = (u16)((bits & 0x7fffffffu) > 0x7f800000u ? bits >> 16 | 0x40u : rounded);
+    }
+}
+
 // Block r converts row r of a matrix whose rows begin `from_pitch` and `to_pitch` elements apart.
 template <typename From, typename To>
 __device__ __forceinline__ void convert_row(const From* __restrict__ from, To* __restrict__ to, u32 n, u32 from_pitch,

@@ -1,4 +1,4 @@
-// The full complex spectrum of N x N real elements for any N, by two kernels as in fft_hermitian.cu. A transform of
+// The full complex spectrum of N x N real elements for any N, by two kernels as in hermitian.cu. A transform of
 // length N is a convolution with a chirp c[k] = e^(-pi i k^2 / N):
 // X[k] = c[k] sum over n of (x[n] c[n]) conj(c[k - n]),
 // which transforms of LENGTH >= 2 N - 1 elements compute (Bluestein).
@@ -27,7 +27,7 @@ constexpr unsigned COLUMN_STRIDE = 197;
 constexpr unsigned PITCH = 400;
 #endif
 
-#include "fft_stages.cuh"
+#include "stages.cuh"
 
 // The stores of fft_columns write the mirror of each column.
 static_assert(STAGES > 1 && !OVERLAP);
@@ -153,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS, ROW_THREADS > 128)
 #ifdef FFT_COLUMNS
 
 // Block 0 transforms the first columns for the packed column 0 only; block b > 0 transforms columns (b - 1) COLUMNS
-// to b COLUMNS - 1, as in fft_hermitian.cu.
+// to b COLUMNS - 1, as in hermitian.cu.
 extern "C" __global__ void __launch_bounds__(COLUMN_THREADS, 1)
     fft_columns(const Pair* __restrict__ half, const Pair* __restrict__ tables, Pair* __restrict__ spectrum) {
     extern __shared__ Pair shared[];

@@ -1,4 +1,4 @@
-// C = A * B for square row-major matrices of any size, and the conversions that half-precision products need.
+// C = A * B for square row-major matrices of any size.
 //
 // `tiled`: a block of 256 threads computes a square tile of C (128 wide for float, 64 for double); a thread computes
 // four square pieces of it, each as wide as 16 bytes. Tiles of A and B pass through shared memory in slices of depth
@@ -104,23 +104,3 @@ extern "C" __global__ void __launch_bounds__(256)
     tiled_f64(const double* a, const double* b, double* c, unsigned n) { tiled<double, false>(a, b, c, n); }
 extern "C" __global__ void __launch_bounds__(256)
     tiled_aligned_f64(const double* a, const double* b, double* c, unsigned n) { tiled<double, true>(a, b, c, n); }
-
-// Nearest float16, ties to even.
-extern "C" __global__ void __launch_bounds__(256)
-    to_f16(const float* x, u16* y, u64 n) {
-    const u64 stride = gridDim.x * (u64)blockDim.x;
-    for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < n; i += stride) {
-        y[i] = float16_bits(x[i]);
-    }
-}
-
-// Nearest bfloat16, ties to even; NaN stays NaN. By hand because sm_75 has no instruction for it.
-extern "C" __global__ void __launch_bounds__(256)
-    to_bf16(const float* x, u16* y, u64 n) {
-    const u64 stride = gridDim.x * (u64)blockDim.x;
-    for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < n; i += stride) {
-        const unsigned bits = __float_as_uint(x[i]);
-        const unsigned rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
-        y[i] = (u16)((bits & 0x7fffffffu) > 0x7f800000u ? bits >> 16 | 0x40u : rounded);
-    }
-}

@@ -194,7 +194,7 @@ template <typename T, int ROWS, int COLUMNS, int HIGH, int WIDE, int GROUPS, int
 };
 
 // An entry is named after the rows and columns of its tile and the depth of a stage.
-// `crates/cuda/src/ffi/square_product.rs` launches it with these threads and bytes of shared memory.
+// `crates/tuned/src/matmul` launches it with these threads and bytes of shared memory.
 #define ENTRY(NAME, BLOCK, SHARED, T, ...)                                                                          \
     static_assert(Product<T, __VA_ARGS__>::THREADS == BLOCK && Product<T, __VA_ARGS__>::BYTES == SHARED, #NAME);    \
     extern "C" __global__ void __launch_bounds__(BLOCK) NAME(const T* a, const T* b, T* c, unsigned n) {            \
