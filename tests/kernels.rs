@@ -5,7 +5,9 @@
 use std::fs;
 use std::path::Path;
 
-use gpubench::backend::cuda::{HEADERS, KernelSource, compile, generated_sources, kernel_sources};
+use gpubench::backend::cuda::compile;
+use gpubench::backend::cuda::kernels::{HEADERS, KernelSource};
+use gpubench::backend::tuned::CATALOGUE;
 use gpubench::error::CellError;
 use rayon::prelude::*;
 
@@ -57,7 +59,7 @@ fn kernels_without_spills(source: &KernelSource, chip: i32) -> Option<usize> {
 
 #[test]
 fn every_kernel_compiles_without_spills() {
-    let sources = [kernel_sources(), generated_sources()].concat();
+    let sources = [CATALOGUE.sources(), CATALOGUE.generated_sources()].concat();
     let units: Vec<_> =
         CHIPS.iter().flat_map(|chip| sources.iter().map(move |source| (*source, *chip))).collect();
     let seen: Option<Vec<usize>> =
@@ -77,9 +79,13 @@ fn every_file_of_the_folder_is_embedded() {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
-        let all = kernel_sources().into_iter().chain(&HEADERS);
+        let all = CATALOGUE.sources().into_iter().chain(&HEADERS);
         let units: Vec<_> = all.filter(|source| source.name.split('-').next() == Some(&name)).collect();
-        assert!(!units.is_empty(), "{} is named by no entry of crates/cuda/src/ops", path.display());
+        assert!(
+            !units.is_empty(),
+            "{} is named by no entry of crates/cuda/src/ops or crates/tuned/src",
+            path.display()
+        );
         for unit in units {
             assert!(unit.text.ends_with(&text), "{}", unit.name);
         }

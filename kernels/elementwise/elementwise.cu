@@ -1,6 +1,6 @@
 // y = a * b + sin(a) + cos(b), in one kernel and as the chain of kernels that an eager array library runs.
 // Every kernel but `fused_each` moves 16 bytes at a time; allocations are aligned to 256 bytes, so only the last pack
-// needs care. The number of threads and of elements per block is also in crates/cuda/src/ops/elementwise.rs.
+// needs care. The number of threads and of elements per block is also in crates/tuned/src/elementwise.rs.
 
 #include "common.cuh"
 #include "sine_cosine.cuh"

@@ -1,8 +1,8 @@
 //! The verdict on the rules as text.
 
-use gpubench_cuda::RuleText;
 use gpubench_text::count::counted;
 use gpubench_text::table::{TERMINAL_WIDTH, Table, hanging_within};
+use gpubench_tuned::RuleText;
 
 use super::unmeasured::{Unmeasured, command};
 use super::{OpSlowdown, RulesVerdict};
