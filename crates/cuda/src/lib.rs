@@ -32,6 +32,7 @@ use std::time::Instant;
 use gpubench_backend::contents::Fingerprints;
 use gpubench_backend::{
     Backend, Conditions, DevicePhases, Finding, Options, Peaks, Prepared, Sample, SetupCounts, TimerOverhead,
+    TransferMemory,
 };
 use gpubench_report::case::{Cache, Case};
 use gpubench_report::data::Operand;
@@ -94,14 +95,10 @@ impl Catalogue {
     }
 
     fn open(&'static self, driver: &Driver, ordinal: u32, options: &Options) -> Result<Started> {
-        let version = ffi::driver::version().map_err(failure::driver("cuDriverGetVersion"))?;
-        let elapsed = ffi::driver::Elapsed::find(&driver.library).ok_or_else(|| {
-            CellError::Failed("the NVIDIA driver has no cuEventElapsedTime; update the driver".into())
-        })?;
-        let major = u32::try_from(version / 1000).unwrap_or(0);
+        let (loader, elapsed) = loader_and_clock(driver)?;
         let arrival = ProcessSnapshot::before(ordinal, driver.path.as_deref());
         let start = Instant::now();
-        let cuda = Cuda::open(ordinal as usize, Loader::new(major), elapsed, options.transfer)?;
+        let cuda = Cuda::open(ordinal as usize, loader, elapsed, options.transfer)?;
         let context_s = start.elapsed().as_secs_f64();
         let monitor = arrival.after();
         let choices = self.auto.start(&cuda);
@@ -121,6 +118,26 @@ impl Catalogue {
         sources.extend(choices.sources_of_sizes(cuda, &options.sizes, &options.dtypes));
         let _ = cuda.compile_ahead(&sources);
     }
+}
+
+/// Returns the loader of libraries for a driver, and its call for the time between two events.
+fn loader_and_clock(driver: &Driver) -> Result<(Loader, ffi::driver::Elapsed)> {
+    let version = ffi::driver::version().map_err(failure::driver("cuDriverGetVersion"))?;
+    let elapsed = ffi::driver::Elapsed::find(&driver.library).ok_or_else(|| {
+        CellError::Failed("the NVIDIA driver has no cuEventElapsedTime; update the driver".into())
+    })?;
+    Ok((Loader::new(u32::try_from(version / 1000).unwrap_or(0)), elapsed))
+}
+
+/// Opens a context on the device of that number, for programs that call kernels or libraries without measuring them.
+///
+/// # Errors
+/// There is no driver, no device of that number, or a device that cannot be used.
+pub fn open(device: u32) -> Result<Cuda> {
+    let driver = loader::driver()?;
+    let device = startup::choose_device(device)?;
+    let (loader, elapsed) = loader_and_clock(&driver)?;
+    Cuda::open(device as usize, loader, elapsed, TransferMemory::Pageable)
 }
 
 /// Reports a device whose timer overhead cannot be measured as unavailable.

@@ -94,16 +94,10 @@ impl TimingKernels {
     /// Enqueues a timestamp into a slot below [`TIMESTAMPS`].
     pub(crate) fn timestamp(&self, stream: &CudaStream, mailbox: &Mailbox, slot: u32) -> Result<()> {
         assert!((slot as usize) < TIMESTAMPS);
+        let shape = LaunchShape::of_single_threads(self.multiprocessors);
         let arguments = [mailbox.0.address().into(), slot.into()];
         // SAFETY: the entry takes (u64*, u32) and uses the two words of its slot, which the mailbox has.
-        unsafe {
-            enqueue_shaped(
-                stream,
-                &self.timestamp,
-                LaunchShape::of_single_threads(self.multiprocessors),
-                arguments,
-            )
-        }
+        unsafe { enqueue_shaped(stream, &self.timestamp, shape, arguments) }
     }
 
     /// Enqueues a read of the whole buffer. It must hold zeros, otherwise the kernel writes a result.
@@ -129,15 +123,9 @@ impl TimingKernels {
 
     /// Enqueues a kernel that spins for a number of cycles of the multiprocessor and touches no memory.
     pub(crate) fn spin_cycles(&self, stream: &CudaStream, cycles: i64) -> Result<()> {
+        let arguments = [cycles.cast_unsigned().into()];
         // SAFETY: the entry takes (long long).
-        unsafe {
-            enqueue_shaped(
-                stream,
-                &self.spin_cycles,
-                LaunchShape::of_single_threads(1),
-                [cycles.cast_unsigned().into()],
-            )
-        }
+        unsafe { enqueue_shaped(stream, &self.spin_cycles, LaunchShape::of_single_threads(1), arguments) }
     }
 
     /// Enqueues a kernel that spins for `ns` and writes the nanoseconds that it ran to `spun[slot]`.

@@ -117,33 +117,37 @@ impl<A, C> LtProduct<A, C> {
         fits("A", a, self.elements)?;
         fits("B", b, self.elements)?;
         fits("C", c, self.elements)?;
-        let LtProduct { operation, operand, answer, library, .. } = self;
-        let stream = &library.cuda.stream;
+        let CublasLt { cuda: Cuda { stream, .. }, calls, handle, workspace } = &self.library;
         let (a, b) = (a.device_ptr(stream).0 as *const c_void, b.device_ptr(stream).0 as *const c_void);
         let c = c.device_ptr_mut(stream).0 as *mut c_void;
-        let (one, zero) = (&raw const self.factors.0, &raw const self.factors.1);
+        let (one, zero) = ((&raw const self.factors.0).cast(), (&raw const self.factors.1).cast());
+        let [handle, operation, operand, answer] =
+            [handle, &self.operation, &self.operand, &self.answer].map(|owned| owned.raw);
+        let (algorithm, work) =
+            (&raw const algorithm.algorithm, workspace.device_ptr(stream).0 as *mut c_void);
+        let stream = stream.cu_stream().cast();
         // Row-major matrices are column-major ones transposed, so B comes first.
         // SAFETY: descriptors and handle are alive; the layouts are those of the arrays (checked above), which begin at
         // allocations and so have the alignment that the algorithms were chosen for; the workspace has the bytes that the
         // algorithm was chosen for; the scalars are read before the call returns.
         check("cublasLtMatmul", unsafe {
-            (library.calls.multiply)(
-                library.handle.raw,
-                operation.raw,
-                one.cast(),
+            (calls.multiply)(
+                handle,
+                operation,
+                one,
                 b,
-                operand.raw,
+                operand,
                 a,
-                operand.raw,
-                zero.cast(),
+                operand,
+                zero,
                 c.cast_const(),
-                answer.raw,
+                answer,
                 c,
-                answer.raw,
-                &raw const algorithm.algorithm,
-                library.workspace.device_ptr(stream).0 as *mut c_void,
+                answer,
+                algorithm,
+                work,
                 WORKSPACE_BYTES,
-                stream.cu_stream().cast(),
+                stream,
             )
         })
     }

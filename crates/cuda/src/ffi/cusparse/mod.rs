@@ -85,7 +85,7 @@ struct SparseMatrix<T> {
 impl<T: DeviceElement> SparseMatrix<T> {
     fn new(stream: &CudaStream, csr: DeviceCsr<T>) -> Result<Self> {
         let (rows, cols, nnz) = (side(csr.rows())?, side(csr.cols())?, side(csr.nnz())?);
-        let mut raw = std::ptr::null();
+        let (mut raw, of) = (std::ptr::null(), type_of(T::DTYPE));
         let indptr = csr.indptr().device_ptr(stream).0;
         let indices = csr.indices().device_ptr(stream).0;
         let values = csr.values().device_ptr(stream).0;
@@ -94,17 +94,7 @@ impl<T: DeviceElement> SparseMatrix<T> {
         // checks), on the device, and live as long as the descriptor: this value owns both.
         check("cusparseCreateConstCsr", unsafe {
             sys::cusparseCreateConstCsr(
-                &mut raw,
-                rows,
-                cols,
-                nnz,
-                indptr,
-                indices,
-                values,
-                INDEX,
-                INDEX,
-                BASE,
-                type_of(T::DTYPE),
+                &mut raw, rows, cols, nnz, indptr, indices, values, INDEX, INDEX, BASE, of,
             )
         })?;
         Ok(SparseMatrix { raw, csr })

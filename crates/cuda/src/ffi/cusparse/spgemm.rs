@@ -366,24 +366,14 @@ impl<T: DeviceElement> Repeated<T> {
 
     /// Enqueues the computation of the values.
     pub(crate) fn compute(&self) -> Result<()> {
-        let SparseProduct { sparse, a, b, .. } = &self.product;
-        let (one, zero) = (scalar(&T::ONE), scalar(&T::ZERO));
+        let SparseProduct { sparse: Sparse { handle, .. }, a, b, .. } = &self.product;
+        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, type_of(T::DTYPE));
+        let (handle, c, state) = (*handle, self.c.0, self.state.0);
         // SAFETY: handle and descriptors are live and hold the structure of this product; scalars are of the compute type; the
         // result's arrays and the buffers that the descriptor names live as long as this value.
         check("cusparseSpGEMMreuse_compute", unsafe {
-            let (handle, c, state) = (sparse.handle, self.c.0, self.state.0);
             sys::cusparseSpGEMMreuse_compute(
-                handle,
-                PLAIN,
-                PLAIN,
-                one,
-                a.raw,
-                b.raw,
-                zero,
-                c,
-                type_of(T::DTYPE),
-                REUSE,
-                state,
+                handle, plain, plain, one, a.raw, b.raw, zero, c, real, REUSE, state,
             )
         })
     }
