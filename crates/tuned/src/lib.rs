@@ -13,6 +13,7 @@
 //! | [`Cholesky`] | x of `A x = b`, A symmetric and positive definite | `n * n`, `n` and `n` elements |
 //! | [`RowProduct`] | `C = A B` of sparse matrices in CSR form | owned by the type |
 //! | [`SparseVectorProduct`] | `y = A x`, A sparse in CSR form | an element per column, and one per row |
+//! | [`GramSvd`] | `A = U S Vᵀ` | all owned by the type |
 //! | [`JacobiRotations`] | `A = U S Vᵀ` for up to 32 rows | `n * n` elements; U, S and Vᵀ are owned by the type |
 //!
 //! Arrays must belong to the context. Work of other streams must have ended, because nothing here waits for it.
@@ -57,7 +58,7 @@ pub use reduction::Statistics;
 pub use solve::Cholesky;
 pub use spgemm::RowProduct;
 pub use spmv::{RowsPer, SparseVectorProduct};
-pub use svd::JacobiRotations;
+pub use svd::{GramSvd, JacobiRotations};
 
 /// The tuned variants, in the order of the ops.
 static TABLES: Tables = &[

@@ -1,9 +1,10 @@
 //! The op reduction: sum, mean and population standard deviation, in one pass or one statistic after the other, by launches of
 //! `kernels/reduction/reduction.cu`.
 
+use std::marker::PhantomData;
+
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::Prepared;
-use gpubench_cuda::Result;
 use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::launch::{LaunchShape, Start, enqueue, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
@@ -12,6 +13,7 @@ use gpubench_cuda::kernels::{ByType, KernelSource, kernel_source, kernel_source_
 use gpubench_cuda::ops::dense::{Resident, column};
 use gpubench_cuda::ops::reduction::{BLOCKS_PER_MULTIPROCESSOR, reserve};
 use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
+use gpubench_cuda::{CellError, Result};
 
 static ONE_PASS: ByType = kernel_source_by_type!("reduction/reduction", "ONE_PASS_");
 static THREE_PASS: KernelSource = kernel_source!("reduction/reduction", "THREE_PASS");
@@ -44,15 +46,18 @@ pub struct Statistics<T> {
     words: CudaSlice<u64>,
     replay: Replay,
     len: usize,
-    elements: std::marker::PhantomData<T>,
+    elements: PhantomData<T>,
 }
 
 impl<T: DeviceElement> Statistics<T> {
     /// Loads the kernel for arrays of `len` elements, at least one, and allocates its scratch memory.
     ///
     /// # Errors
-    /// The kernel cannot be compiled, or the device has too little memory.
+    /// `len` is 0, the kernel cannot be compiled, or the device has too little memory.
     pub fn new(cuda: &Cuda, len: usize) -> Result<Self> {
+        if len == 0 {
+            return Err(CellError::Failed("an empty array has no mean".into()));
+        }
         let packs = len.div_ceil(16 / size_of::<T>());
         let max_blocks = |each: u32| cuda.multiprocessors().saturating_mul(each).max(1);
         let holds = |&&(threads, deep, each): &&(u32, usize, u32)| {
@@ -69,7 +74,7 @@ impl<T: DeviceElement> Statistics<T> {
             words: cuda.alloc(4 * grid as usize)?,
             replay: Replay::default(),
             len,
-            elements: std::marker::PhantomData,
+            elements: PhantomData,
         })
     }
 

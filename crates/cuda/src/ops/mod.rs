@@ -56,7 +56,8 @@ impl<'a> Setup<'a> {
         self.case.side()
     }
 
-    fn operand(&self, index: usize) -> Result<&'a Operand> {
+    /// Returns an operand.
+    pub fn operand(&self, index: usize) -> Result<&'a Operand> {
         self.inputs.get(index).ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))
     }
 

@@ -22,6 +22,7 @@ use gpubench_cuda::{Library, Result};
 use gpubench_report::data::Operand;
 use gpubench_report::error::Unavailable;
 
+pub use gram::GramSvd;
 use gram::prepare as by_gram;
 
 static ROTATIONS: ByType = kernel_source_by_type!("svd/jacobi", "");

@@ -20,7 +20,7 @@ use gpubench_cuda::ffi::cusolver::{
 use gpubench_cuda::ffi::map::Map;
 use gpubench_cuda::ffi::pinned::Pinned;
 use gpubench_cuda::ffi::replay::Recording;
-use gpubench_cuda::ops::svd::{Right, answer};
+use gpubench_cuda::ops::svd::{Right, answer, check_info};
 use gpubench_cuda::ops::{CONVERT, Setup};
 use gpubench_cuda::{Library, Result, driver};
 use gpubench_report::case::DType;
@@ -64,7 +64,8 @@ enum RecordedPart {
     Refinement,
 }
 
-struct Gram<T> {
+/// A = U S Vᵀ of one square matrix, by the eigenvectors of AᵀA.
+pub struct GramSvd<T> {
     cuda: Cuda,
     products: SquareProducts,
     kernels: SvdKernels<T>,
@@ -107,35 +108,39 @@ struct Gram<T> {
 
 /// Makes the job. The conversion of a float32 operand is timed.
 pub(super) fn prepare<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
-    let (cuda, n) = (setup.cuda, setup.n());
-    cuda.require(Library::Cusolver)?;
-    check_magnitudes(setup.input::<T>(0)?)?;
-    let area = n as u128 * n as u128;
-    cuda.reserve(8 * (12 * area + Tridiagonal::elements(n as u128) + SquareProducts::elements(n)))?;
-    let narrow = match T::DTYPE {
-        DType::F32 => {
-            let widen = Map::load(cuda, &CONVERT, "f32_to_f64", n * n)?;
-            Some((setup.upload::<f32>(0)?, widen))
-        }
-        DType::F64 => None,
-    };
-    let wide = match narrow {
-        Some(_) => cuda.alloc(n * n)?,
-        None => setup.upload::<f64>(0)?,
-    };
-    let products = SquareProducts::new(cuda, n)?;
-    cuda.count_plan();
-    let found = Vectors::alloc(cuda, n)?;
-    let solver = Solver::new(&cuda.stream)?;
-    let gesvdp = gesvdp(cuda, &solver, n, &wide, &found)?;
-    let gesvd = gesvd(cuda, &solver, n, &wide, &found)?;
-    let (gram, values) = (cuda.alloc(n * n)?, cuda.alloc(n)?);
-    let syevd = (syevd(cuda, &solver, n, (&gram, &values))?, values);
+    let svd = GramSvd::<T>::new(setup.cuda, setup.n(), setup.operand(0)?)?;
     // Each execution reads the figures on the host.
-    let traits = JobTraits { synchronises: true, ..JobTraits::default() };
-    Ok(Prepared::with(
-        traits,
-        Gram::<T> {
+    Ok(Prepared::with(JobTraits { synchronises: true, ..JobTraits::default() }, svd))
+}
+
+impl<T: DeviceElement> GramSvd<T> {
+    /// Copies the row-major `matrix` of `n` by `n` elements of `T` to the device, loads the libraries and the kernels, and allocates about
+    /// twenty matrices of float64.
+    ///
+    /// # Errors
+    /// An element is above 1e70 or no number, `matrix` is of another type or size, a library is missing, or the device has too little
+    /// memory.
+    pub fn new(cuda: &Cuda, n: usize, matrix: &Operand) -> Result<Self> {
+        cuda.require(Library::Cusolver)?;
+        check_magnitudes(matrix.dense_slice::<T>()?)?;
+        let area = n as u128 * n as u128;
+        cuda.reserve(8 * (12 * area + Tridiagonal::elements(n as u128) + SquareProducts::elements(n)))?;
+        let (narrow, wide) = match T::DTYPE {
+            DType::F32 => {
+                let widen = Map::load(cuda, &CONVERT, "f32_to_f64", n * n)?;
+                (Some((cuda.upload(matrix.dense_slice::<f32>()?)?, widen)), cuda.alloc(n * n)?)
+            }
+            DType::F64 => (None, cuda.upload(matrix.dense_slice::<f64>()?)?),
+        };
+        let products = SquareProducts::new(cuda, n)?;
+        cuda.count_plan();
+        let found = Vectors::alloc(cuda, n)?;
+        let solver = Solver::new(&cuda.stream)?;
+        let gesvdp = gesvdp(cuda, &solver, n, &wide, &found)?;
+        let gesvd = gesvd(cuda, &solver, n, &wide, &found)?;
+        let (gram, values) = (cuda.alloc(n * n)?, cuda.alloc(n)?);
+        let syevd = (syevd(cuda, &solver, n, (&gram, &values))?, values);
+        Ok(GramSvd {
             products,
             kernels: SvdKernels::load(cuda, n)?,
             n,
@@ -162,8 +167,32 @@ pub(super) fn prepare<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared
             info: cuda.alloc(1)?,
             answer: Vectors::alloc(cuda, n)?,
             cuda: cuda.clone(),
-        },
-    ))
+        })
+    }
+
+    /// Decomposes the matrix, with waits for figures that decide how to continue. The answer is in [`GramSvd::parts`].
+    ///
+    /// # Errors
+    /// A library refuses the matrix, or the device fails. [`GramSvd::check`] reports a decomposition that did not converge.
+    pub fn run(&mut self) -> Result<()> {
+        if self.try_own_kernels()? || self.try_syevd()? {
+            return Ok(());
+        }
+        self.decompose_directly()
+    }
+
+    /// Waits for the decomposition, and checks that it converged.
+    ///
+    /// # Errors
+    /// It did not, or the device fails.
+    pub fn check(&self) -> Result<()> {
+        check_info(self.cuda.download(&self.info)?[0])
+    }
+
+    /// Returns the columns of U, one after the other, the singular values, which descend, and the columns of V.
+    pub fn parts(&self) -> [&CudaSlice<T>; 3] {
+        [&self.answer.v, &self.answer.s, &self.answer.u]
+    }
 }
 
 /// Rejects matrices whose Gram matrix would overflow, and NaN.
@@ -175,13 +204,13 @@ fn check_magnitudes<T: DeviceElement>(elements: &[T]) -> Result<()> {
     Err(Unavailable::new(reason, "use --variants gesvd, or scale the matrix").into())
 }
 
-impl<T: DeviceElement> Gram<T> {
+impl<T: DeviceElement> GramSvd<T> {
     /// Enqueues AᵀA, which reads the operand.
     fn compute_gram(&mut self) -> Result<()> {
         if let Some((operand, widen)) = &self.narrow {
             widen.run(&self.cuda.stream, [operand], &mut self.wide)?;
         }
-        let Gram { cuda, products, wide, gram, .. } = self;
+        let GramSvd { cuda, products, wide, gram, .. } = self;
         // A row-major A is Aᵀ in column-major order.
         products.multiply(&cuda.stream, plain(wide), transposed(wide), gram)
     }
@@ -192,7 +221,7 @@ impl<T: DeviceElement> Gram<T> {
         let Some(mut own) = self.own.take() else { return self.compute_gram().map(|()| false) };
         let enqueued = self.record(RecordedPart::Vectors, |gram| {
             gram.compute_gram()?;
-            let Gram { cuda, products, kernels, gram: matrix, vectors, .. } = gram;
+            let GramSvd { cuda, products, kernels, gram: matrix, vectors, .. } = gram;
             own.run(cuda, &products.blas, kernels, matrix, vectors)?;
             gram.compute_both_sides()
         });
@@ -254,7 +283,7 @@ impl<T: DeviceElement> Gram<T> {
     }
 }
 
-impl<T: DeviceElement> Job for Gram<T> {
+impl<T: DeviceElement> Job for GramSvd<T> {
     fn contents(&mut self) -> Contents<'_> {
         let operand = match &mut self.narrow {
             Some((operand, _)) => device(operand),
@@ -264,10 +293,7 @@ impl<T: DeviceElement> Job for Gram<T> {
     }
 
     fn execute(&mut self) -> Result<()> {
-        if self.try_own_kernels()? || self.try_syevd()? {
-            return Ok(());
-        }
-        self.decompose_directly()
+        self.run()
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>> {

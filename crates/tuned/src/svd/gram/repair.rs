@@ -5,10 +5,10 @@ use gpubench_cuda::{Result, driver};
 use gpubench_report::case::DType;
 
 use super::products::{plain, transposed};
-use super::{GOOD, Gram, REPAIRABLE, ROUNDS, RecordedPart, figure};
+use super::{GOOD, GramSvd, REPAIRABLE, ROUNDS, RecordedPart, figure};
 use gpubench_cuda::context::DeviceElement;
 
-impl<T: DeviceElement> Gram<T> {
+impl<T: DeviceElement> GramSvd<T> {
     /// Enqueues both sets of vectors and the values from the vectors, with their figures. In float32, enqueues the answer, too.
     pub(super) fn compute_both_sides(&mut self) -> Result<()> {
         self.clear_figures()?;
@@ -50,7 +50,7 @@ impl<T: DeviceElement> Gram<T> {
     /// Computes V from the vectors by a Newton-Schulz step.
     fn compute_right_vectors(&mut self) -> Result<()> {
         let stream = &self.cuda.stream;
-        let Gram { products, kernels, vectors, square, step, lengths, found, figures, .. } = self;
+        let GramSvd { products, kernels, vectors, square, step, lengths, found, figures, .. } = self;
         products.multiply(stream, transposed(vectors), plain(vectors), square)?;
         kernels.newton_schulz(stream, square, step, lengths, (figures, figure::RIGHT))?;
         products.multiply(stream, plain(vectors), plain(step), &mut found.u)
@@ -59,7 +59,7 @@ impl<T: DeviceElement> Gram<T> {
     /// Computes the values and U from V: lengths and directions of the columns of A V, by a Newton-Schulz step.
     fn compute_left_vectors(&mut self) -> Result<()> {
         let stream = &self.cuda.stream;
-        let Gram { products, kernels, wide, product, square, step, found, figures, .. } = self;
+        let GramSvd { products, kernels, wide, product, square, step, found, figures, .. } = self;
         products.multiply(stream, transposed(wide), plain(&found.u), product)?;
         products.multiply(stream, transposed(product), plain(product), square)?;
         kernels.newton_schulz(stream, square, step, &mut found.s, (figures, figure::LEFT))?;
@@ -74,7 +74,7 @@ impl<T: DeviceElement> Gram<T> {
             }
             self.clear_figures()?;
             let stream = &self.cuda.stream;
-            let Gram { products, kernels, product, square, step, lengths, found, figures, .. } = self;
+            let GramSvd { products, kernels, product, square, step, lengths, found, figures, .. } = self;
             products.multiply(stream, transposed(&found.v), plain(&found.v), square)?;
             kernels.newton_schulz(stream, square, step, lengths, (figures, figure::REPAIRED))?;
             products.multiply(stream, plain(&found.v), plain(step), product)?;
@@ -96,7 +96,7 @@ impl<T: DeviceElement> Gram<T> {
             // The round reads the vectors there.
             std::mem::swap(&mut self.square, &mut self.found.v);
             std::mem::swap(&mut self.step, &mut self.found.u);
-            self.record(RecordedPart::Refinement, Gram::refine_once)?;
+            self.record(RecordedPart::Refinement, GramSvd::refine_once)?;
             self.read_figures()?;
             let correction = self.norm(figure::CORRECTION);
             if correction < last {
@@ -113,8 +113,9 @@ impl<T: DeviceElement> Gram<T> {
     /// figures.
     fn refine_once(&mut self) -> Result<()> {
         let stream = &self.cuda.stream;
-        let Gram { products, kernels, wide, vectors, product, square, step, spare, found, figures, .. } =
-            self;
+        let GramSvd {
+            products, kernels, wide, vectors, product, square, step, spare, found, figures, ..
+        } = self;
         let mut correction = figures.slice_mut(figure::CORRECTION..=figure::CORRECTION);
         stream.memset_zeros(&mut correction).map_err(driver("cuMemsetD8Async"))?;
         products.multiply(stream, transposed(square), plain(square), &mut found.v)?;
@@ -134,7 +135,7 @@ impl<T: DeviceElement> Gram<T> {
     pub(super) fn is_decomposition(&mut self) -> Result<bool> {
         self.clear_figures()?;
         let stream = &self.cuda.stream;
-        let Gram { products, kernels, wide, product, square, found, figures, .. } = self;
+        let GramSvd { products, kernels, wide, product, square, found, figures, .. } = self;
         products.multiply(stream, transposed(&found.u), plain(&found.u), square)?;
         kernels.orthogonality(stream, square, (figures, figure::RIGHT))?;
         products.multiply(stream, transposed(&found.v), plain(&found.v), square)?;
