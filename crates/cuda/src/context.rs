@@ -10,6 +10,10 @@ use cudarc::driver::sys::{CUdevice, CUresult};
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits,
 };
+use gpubench_backend::host::user_cache;
+use gpubench_backend::{DevicePhases, Finding, SetupCounts, TransferMemory};
+use gpubench_report::data::{Plain, Real};
+use gpubench_report::error::CellError;
 
 use super::builder::{Builder, Built};
 use super::device;
@@ -20,11 +24,6 @@ use super::ffi::pool::Pool;
 use super::ffi::status::Status;
 use super::kernels::KernelSource;
 use super::library::Library;
-use gpubench_backend::host::user_cache;
-use gpubench_backend::{DevicePhases, Finding, SetupCounts, TransferMemory};
-use gpubench_report::data::{Plain, Real};
-use gpubench_report::error::CellError;
-
 use super::loader::Loader;
 use super::startup;
 use super::transfer::TransferTimer;

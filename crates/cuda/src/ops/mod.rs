@@ -57,8 +57,11 @@ impl<'a> Setup<'a> {
     }
 
     /// Returns an operand.
+    ///
+    /// # Errors
+    /// There is none of that number.
     pub fn operand(&self, index: usize) -> Result<&'a Operand> {
-        self.inputs.get(index).ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))
+        operand(self.inputs, index)
     }
 
     /// Returns the elements of a dense operand.
@@ -85,6 +88,10 @@ impl<'a> Setup<'a> {
     pub fn reserve_matrices(&self, count: u128) -> Result<()> {
         self.cuda.reserve(self.matrix_bytes(count))
     }
+}
+
+fn operand(inputs: &[Operand], index: usize) -> Result<&Operand> {
+    inputs.get(index).ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))
 }
 
 /// Makes a job for one case.
@@ -185,3 +192,13 @@ macro_rules! by_dtype {
     };
 }
 pub use crate::by_dtype;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_operand_is_an_error() {
+        assert!(matches!(operand(&[], 0), Err(CellError::Failed(_))));
+    }
+}

@@ -3,12 +3,12 @@
 
 use std::ops::RangeInclusive;
 
+use Divisibility::{ByPrimeAbove, ByPrimesUpTo, MultipleOf, NotMultipleOf};
+use gpubench_cuda::kernels::{ANY_SIZE, common};
 use gpubench_report::case::{Case, DType};
 
 use super::device_traits::DeviceTraits;
 use crate::fft::radices::has_primes_up_to;
-use Divisibility::{ByPrimeAbove, ByPrimesUpTo, MultipleOf, NotMultipleOf};
-use gpubench_cuda::kernels::{ANY_SIZE, common};
 
 /// A rule. `auto` uses the first one that covers the case and whose variant supports it. With `in_trial`, a trial decides between
 /// its variant and those of the following rules that cover the case, up to the first rule without `in_trial`.

@@ -1,6 +1,7 @@
 //! Plans a transform by `kernels/fft/hermitian.cu` or `kernels/fft/bluestein.cu`: radices, block shapes and tables.
 
 use gpubench_cuda::Result;
+use gpubench_cuda::kernels::Capacity;
 use gpubench_report::case::DType;
 use gpubench_report::error::Unavailable;
 use rustfft::num_complex::Complex;
@@ -8,7 +9,6 @@ use rustfft::num_complex::Complex;
 use super::bluestein;
 use super::radices::{LARGEST_PRIME, common, padded, radices, root};
 use super::tiles::{ColumnTile, convolution_tiles, tiles};
-use gpubench_cuda::kernels::Capacity;
 
 /// The largest size that the kernels support. Larger ones have not been measured.
 const MAX_N: usize = 8192;

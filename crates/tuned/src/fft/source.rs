@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 
+use gpubench_cuda::kernels::{ANY_SIZE, Capacity, KernelSource, PerSize, kernel_source};
 use gpubench_report::case::DType;
 
 use super::plan::{ChoosePlan, FftMethod, FftPlan};
-use gpubench_cuda::kernels::{ANY_SIZE, Capacity, KernelSource, PerSize, kernel_source};
 
 /// The source for sizes with small prime factors. It contains the constants of float32 at `n = 2048`, which a plan's
 /// header overrides.

@@ -1,17 +1,17 @@
-//! Eigenvectors of symmetric float64 matrices by own kernels, if the device has enough on-chip memory: launches of
-//! `kernels/svd/tridiagonal_eigen.cu`, and products.
+//! Eigenvectors of symmetric float64 matrices by own kernels, if the device has enough on-chip memory: the reduction to tridiagonal
+//! form, on chip or in panels until the rest fits there, launches of `kernels/svd/tridiagonal_eigen.cu`, and products.
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_cuda::Result;
-use gpubench_report::error::CellError;
-
-use super::launch::{PANEL, SvdKernels};
-use super::on_chip::Reduced;
-use super::reduction::HouseholderReduction;
 use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::cublas::{Cublas, Matrix, Product};
 use gpubench_cuda::ffi::launch::{LaunchShape, Start, allow_shared, enqueue_shaped, fits, read, write};
 use gpubench_cuda::kernels::{KernelSource, kernel_source};
+use gpubench_report::error::CellError;
+
+use super::launch::{PANEL, SvdKernels};
+use super::on_chip::{LARGE_SIDES, OnChipReduction, Reduced, Rest};
+use super::panels::{self, PanelReduction};
 
 pub(super) static SOURCE: KernelSource = kernel_source!("svd/tridiagonal_eigen");
 
@@ -96,6 +96,56 @@ impl Tridiagonal {
             blas.product(subtract, (&self.scaled, own), (&self.projected, small), (vectors, below))?;
         }
         Ok(())
+    }
+}
+
+/// Householder reduction of matrices of one size.
+struct HouseholderReduction {
+    /// The columns that are reduced first, and how; `None` if the whole matrix fits on chip.
+    panels: Option<(usize, PanelReduction)>,
+    on_chip: OnChipReduction,
+    n: usize,
+}
+
+impl HouseholderReduction {
+    /// Returns the float64 elements of device memory of an instance for size `n`, without its answer.
+    fn elements(n: u128) -> u128 {
+        if n > LARGE_SIDES[0] as u128 { PanelReduction::elements(n) } else { 0 }
+    }
+
+    /// Makes an instance for size `n`. Returns `None` if the device cannot hold a large matrix on chip.
+    fn new(cuda: &Cuda, n: usize) -> Result<Option<HouseholderReduction>> {
+        if let Some(on_chip) = OnChipReduction::load(cuda, n)? {
+            return Ok(Some(HouseholderReduction { panels: None, on_chip, n }));
+        }
+        for side in LARGE_SIDES.into_iter().filter(|side| *side < n) {
+            let columns = (n - side).next_multiple_of(panels::PANEL);
+            let Some(on_chip) = OnChipReduction::load(cuda, n - columns)? else { continue };
+            let Some(panels) = PanelReduction::load(cuda, n, columns)? else { continue };
+            return Ok(Some(HouseholderReduction { panels: Some((columns, panels)), on_chip, n }));
+        }
+        Ok(None)
+    }
+
+    /// Enqueues the reduction of the `n x n` matrix.
+    fn run(&mut self, cuda: &Cuda, blas: &Cublas, matrix: &CudaSlice<f64>, out: &mut Reduced) -> Result<()> {
+        let stream = &cuda.stream;
+        let Some((columns, panels)) = &mut self.panels else {
+            return self.on_chip.run(stream, Rest { matrix, stride: self.n, from: 0 }, out);
+        };
+        panels.pad(stream, matrix)?;
+        let side = panels.side;
+        for start in (0..*columns).step_by(panels::PANEL) {
+            panels.run(stream, start, out)?;
+            // V Wᵀ + W Vᵀ as one product of twice the depth.
+            let below = start + panels::PANEL;
+            let left = Matrix::new(side).from(below);
+            let right = left.from(panels::PANEL * side + below).t();
+            let update = Product::new([side - below, side - below, 2 * panels::PANEL]).subtracted();
+            let rest = Matrix::new(side).from(below * side + below);
+            blas.product(update, (&panels.panel, left), (&panels.panel, right), (&mut panels.padded, rest))?;
+        }
+        self.on_chip.run(stream, Rest { matrix: &panels.padded, stride: side, from: *columns }, out)
     }
 }
 

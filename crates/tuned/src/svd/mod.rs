@@ -6,7 +6,6 @@ mod gram;
 mod launch;
 mod on_chip;
 mod panels;
-mod reduction;
 
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;

@@ -2,13 +2,13 @@
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_cuda::Result;
-use gpubench_report::error::CellError;
-
-use super::on_chip::{Reduced, SIDES, zero};
 use gpubench_cuda::context::Cuda;
 use gpubench_cuda::ffi::launch::{LaunchShape, Start, enqueue, enqueue_shaped, fits, read, write};
 use gpubench_cuda::ffi::tuning::{grid, resident_blocks};
 use gpubench_cuda::kernels::{KernelSource, kernel_source};
+use gpubench_report::error::CellError;
+
+use super::on_chip::{Reduced, SIDES, zero};
 
 pub(super) static SOURCE: KernelSource =
     KernelSource { sizes: SIDES[5] as u64 + 1..=u64::MAX, ..kernel_source!("svd/tridiagonal_panel") };

@@ -1,12 +1,12 @@
 //! Makes nearly orthonormal vectors orthonormal by products: Newton-Schulz steps and refinement, and checks the
 //! result.
 
+use gpubench_cuda::context::DeviceElement;
 use gpubench_cuda::{Result, driver};
 use gpubench_report::case::DType;
 
 use super::products::{plain, transposed};
 use super::{GOOD, GramSvd, REPAIRABLE, ROUNDS, RecordedPart, figure};
-use gpubench_cuda::context::DeviceElement;
 
 impl<T: DeviceElement> GramSvd<T> {
     /// Enqueues both sets of vectors and the values from the vectors, with their figures. In float32, enqueues the answer, too.
