@@ -28,8 +28,18 @@ pub mod backend {
     pub use gpubench_backend::*;
     pub use gpubench_cpu as cpu;
     pub use gpubench_cuda as cuda;
+    pub use gpubench_tuned as tuned;
+
+    /// The entry of the CUDA backend, with the variants of `cuda` and `tuned`.
+    pub const CUDA: Registration = Registration {
+        name: "cuda",
+        summary: "NVIDIA GPU: CUDA libraries and kernels",
+        simulated: false,
+        variants: |_| Ok(tuned::CATALOGUE.variants()),
+        start: |options| tuned::CATALOGUE.start(options),
+        findings: |options| tuned::CATALOGUE.findings(options),
+    };
 
     /// Every backend, in the order reports use.
-    pub static BACKENDS: Registry =
-        Registry::new(&[cpu::REGISTRATION, cuda::REGISTRATION, sim::REGISTRATION]);
+    pub static BACKENDS: Registry = Registry::new(&[cpu::REGISTRATION, CUDA, sim::REGISTRATION]);
 }

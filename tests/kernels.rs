@@ -2,7 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
-use gpubench::backend::cuda::{HEADERS, KernelSource, compile, generated_sources, kernel_sources};
+use std::fs;
+use std::path::Path;
+
+use gpubench::backend::cuda::compile;
+use gpubench::backend::cuda::kernels::{HEADERS, KernelSource};
+use gpubench::backend::tuned::CATALOGUE;
 use gpubench::error::CellError;
 use rayon::prelude::*;
 
@@ -54,7 +59,7 @@ fn kernels_without_spills(source: &KernelSource, chip: i32) -> Option<usize> {
 
 #[test]
 fn every_kernel_compiles_without_spills() {
-    let sources = [kernel_sources(), generated_sources()].concat();
+    let sources = [CATALOGUE.sources(), CATALOGUE.generated_sources()].concat();
     let units: Vec<_> =
         CHIPS.iter().flat_map(|chip| sources.iter().map(move |source| (*source, *chip))).collect();
     let seen: Option<Vec<usize>> =
@@ -66,17 +71,21 @@ fn every_kernel_compiles_without_spills() {
 
 #[test]
 fn every_file_of_the_folder_is_embedded() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels");
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_stem().unwrap().to_str().unwrap();
-        if name == "faults" && !cfg!(feature = "lab") {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels");
+    let files = fs::read_dir(&root).unwrap().flat_map(|folder| fs::read_dir(folder.unwrap().path()).unwrap());
+    for path in files.map(|file| file.unwrap().path()) {
+        let name = path.strip_prefix(&root).unwrap().with_extension("").display().to_string();
+        if name == "measure/faults" && !cfg!(feature = "lab") {
             continue;
         }
-        let text = std::fs::read_to_string(&path).unwrap();
-        let all = kernel_sources().into_iter().chain(&HEADERS);
-        let units: Vec<_> = all.filter(|source| source.name.split('-').next() == Some(name)).collect();
-        assert!(!units.is_empty(), "{} is named by no entry of crates/cuda/src/ops", path.display());
+        let text = fs::read_to_string(&path).unwrap();
+        let all = CATALOGUE.sources().into_iter().chain(&HEADERS);
+        let units: Vec<_> = all.filter(|source| source.name.split('-').next() == Some(&name)).collect();
+        assert!(
+            !units.is_empty(),
+            "{} is named by no entry of crates/cuda/src/ops or crates/tuned/src",
+            path.display()
+        );
         for unit in units {
             assert!(unit.text.ends_with(&text), "{}", unit.name);
         }

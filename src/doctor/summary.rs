@@ -3,7 +3,7 @@
 use gpubench_text::count::counted;
 
 use super::{BackendFindings, is_usable};
-use crate::backend::{Finding, cpu, cuda};
+use crate::backend::{CUDA, Finding, cpu, cuda};
 
 /// Missing libraries that the line names; the rest is counted.
 const MAX_NAMED: usize = 3;
@@ -11,7 +11,7 @@ const MAX_NAMED: usize = 3;
 /// Summarizes the findings of the CPU and of CUDA. Without a GPU, missing CUDA libraries do not count.
 pub(super) fn summary(backends: &[BackendFindings]) -> String {
     let of = |name: &str| backends.iter().find(|backend| backend.name == name);
-    let [cpu, gpu] = [cpu::REGISTRATION.name, cuda::REGISTRATION.name].map(of);
+    let [cpu, gpu] = [cpu::REGISTRATION.name, CUDA.name].map(of);
     let has_gpu = gpu.is_some_and(|gpu| !devices(gpu).is_empty());
     let missing = cpu.into_iter().chain(gpu.filter(|_| has_gpu)).flat_map(missing);
     let parts = [cpu.map(cpu_text), gpu.map(gpu_text)].into_iter().flatten().collect::<Vec<_>>();

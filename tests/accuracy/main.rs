@@ -1,4 +1,4 @@
-//! The functions of `kernels/sine_cosine.cuh`, compiled for the host, are as accurate as it says.
+//! The functions of `kernels/elementwise/sine_cosine.cuh`, compiled for the host, are as accurate as it says.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
@@ -28,7 +28,7 @@ fn sine_and_cosine_are_within_their_bound() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("accuracy");
     fs::create_dir_all(&folder).unwrap();
-    let mut text = fs::read_to_string(root.join("kernels/sine_cosine.cuh")).unwrap();
+    let mut text = fs::read_to_string(root.join("kernels/elementwise/sine_cosine.cuh")).unwrap();
     for part in OF_THE_DEVICE {
         assert_eq!(text.matches(part).count(), 1, "{part}");
         text = text.replace(part, "");

@@ -1,4 +1,4 @@
-// Prints the largest errors of kernels/sine_cosine.cuh in units in the last place: of the sine and of the cosine in float32,
+// Prints the largest errors of kernels/elementwise/sine_cosine.cuh in units in the last place: of the sine and of the cosine in float32,
 // then in float64. The host's fma rounds as the device's does.
 
 #include <cmath>

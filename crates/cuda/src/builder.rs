@@ -13,7 +13,7 @@ use gpubench_report::error::{CellError, Unavailable};
 use rayon::prelude::*;
 
 use super::cache::{self, KernelCache, Stored};
-use super::failure::driver;
+use super::failure::{Result, driver};
 use super::kernels::{HEADERS, KernelSource};
 use super::nvrtc::{Compiler, Target};
 
@@ -55,7 +55,7 @@ impl Builder {
     }
 
     /// Loads a source's code from the cache on disk, or compiles it and stores the result there.
-    pub(crate) fn build(&self, source: &KernelSource) -> Result<Built, CellError> {
+    pub(crate) fn build(&self, source: &KernelSource) -> Result<Built> {
         match self.load_cached(source) {
             Some(ready) => Ok(ready),
             None => self.finish(source, self.compile(source)?),
@@ -66,30 +66,26 @@ impl Builder {
     pub(crate) fn build_all<'a>(
         &self,
         sources: impl IntoIterator<Item = &'a KernelSource>,
-    ) -> Vec<(&'a KernelSource, Result<Built, CellError>)> {
+    ) -> Vec<(&'a KernelSource, Result<Built>)> {
         let found: Vec<_> = sources.into_iter().map(|source| (source, self.load_cached(source))).collect();
         let compiled: Vec<_> = found
             .into_par_iter()
             .map(|(source, ready)| (source, ready.ok_or_else(|| self.compile(source))))
             .collect();
-        let finish = |(source, state): (_, Result<Built, Result<Compiled, CellError>>)| {
+        let finish = |(source, state): (_, Result<Built, Result<Compiled>>)| {
             (source, state.or_else(|compiled| self.finish(source, compiled?)))
         };
         compiled.into_iter().map(finish).collect()
     }
 
-    fn compile(&self, source: &KernelSource) -> Result<Compiled, CellError> {
+    fn compile(&self, source: &KernelSource) -> Result<Compiled> {
         let start = Instant::now();
         let image = self.compiler.compile(source.name, source.text).map_err(CellError::Failed)?.image;
         Ok(Compiled { image, compile_s: start.elapsed().as_secs_f64() })
     }
 
     /// Loads what was compiled, and stores it in the cache on disk.
-    fn finish(
-        &self,
-        source: &KernelSource,
-        Compiled { image, compile_s }: Compiled,
-    ) -> Result<Built, CellError> {
+    fn finish(&self, source: &KernelSource, Compiled { image, compile_s }: Compiled) -> Result<Built> {
         let start = Instant::now();
         let module = self.load(image.clone())?;
         let cold_s = compile_s + start.elapsed().as_secs_f64();
@@ -115,11 +111,7 @@ impl Builder {
 
     /// Compiles and loads a source without the cache on disk. `serial` makes the text unique, because NVRTC has a
     /// cache of its own.
-    pub(crate) fn build_uncached(
-        &self,
-        source: &KernelSource,
-        serial: u64,
-    ) -> Result<Arc<CudaModule>, CellError> {
+    pub(crate) fn build_uncached(&self, source: &KernelSource, serial: u64) -> Result<Arc<CudaModule>> {
         let text = format!("{}\n__device__ unsigned long long serial = {serial}ull;\n", source.text);
         self.load(self.compiler.compile(source.name, &text).map_err(CellError::Failed)?.image)
     }
@@ -128,7 +120,7 @@ impl Builder {
         cache::key(source, &HEADERS, &self.compiler, &self.library)
     }
 
-    fn load(&self, image: Vec<u8>) -> Result<Arc<CudaModule>, CellError> {
+    fn load(&self, image: Vec<u8>) -> Result<Arc<CudaModule>> {
         let code = match self.compiler.target {
             Target::Cubin(_) => Ptx::from_binary(image),
             Target::Ptx(_) => {

@@ -97,7 +97,8 @@ pub(crate) fn key(
     let texts = headers.iter().map(|header| header.text);
     let text: Vec<&str> = [&format, &options, source.name, source.text].into_iter().chain(texts).collect();
     let text = text.join("\0");
-    format!("{}-{:016x}{:016x}", source.name, fnv1a(0, text.as_bytes()), fnv1a(1, text.as_bytes()))
+    let name = source.name.replace('/', "_");
+    format!("{name}-{:016x}{:016x}", fnv1a(0, text.as_bytes()), fnv1a(1, text.as_bytes()))
 }
 
 #[cfg(test)]

@@ -10,35 +10,46 @@ use cudarc::driver::sys::{CUdevice, CUresult};
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits,
 };
-
-use super::builder::{Builder, Built};
-use super::device;
-pub(crate) use super::failure::driver;
-use super::ffi::completion::Completion;
-use super::ffi::driver as ffi;
-use super::ffi::pool::Pool;
-use super::ffi::status::Status;
-use super::kernels::KernelSource;
-pub(crate) use super::library::Library;
 use gpubench_backend::host::user_cache;
 use gpubench_backend::{DevicePhases, Finding, SetupCounts, TransferMemory};
 use gpubench_report::data::{Plain, Real};
 use gpubench_report::error::CellError;
 
+use super::builder::{Builder, Built};
+use super::device;
+use super::failure::{Result, driver};
+use super::ffi::completion::Completion;
+use super::ffi::driver as ffi;
+use super::ffi::pool::Pool;
+use super::ffi::status::Status;
+use super::kernels::KernelSource;
+use super::library::Library;
 use super::loader::Loader;
 use super::startup;
 use super::transfer::TransferTimer;
 use super::transfer_stats::{CopyDirection, TransferStats};
 
 /// An element type of kernels and libraries.
-pub(crate) trait DeviceElement: Real + DeviceRepr + ValidAsZeroBits {}
+pub trait DeviceElement: Real + DeviceRepr + ValidAsZeroBits {
+    /// The factor of a product in calls of libraries.
+    const ONE: Self;
+    /// The factor of the previous answer in calls of libraries.
+    const ZERO: Self;
+}
 
-impl DeviceElement for f32 {}
-impl DeviceElement for f64 {}
+impl DeviceElement for f32 {
+    const ONE: f32 = 1.0;
+    const ZERO: f32 = 0.0;
+}
+
+impl DeviceElement for f64 {
+    const ONE: f64 = 1.0;
+    const ZERO: f64 = 0.0;
+}
 
 /// The context, its one stream, and the state that all jobs share. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Cuda {
+pub struct Cuda {
     /// The device's primary context.
     pub(crate) ctx: Arc<CudaContext>,
     /// The stream of all work. It is not the default stream.
@@ -68,7 +79,7 @@ impl Cuda {
         loader: Loader,
         elapsed: ffi::Elapsed,
         memory: TransferMemory,
-    ) -> Result<Cuda, CellError> {
+    ) -> Result<Cuda> {
         let ctx = ffi::context(ordinal)
             .map_err(|error| startup::explain("cuDevicePrimaryCtxRetain", error.into()))?;
         let stream = ctx.new_stream().map_err(driver("cuStreamCreate"))?;
@@ -91,22 +102,19 @@ impl Cuda {
     }
 
     /// Allocates `len` elements (at least one), all zero.
-    pub(crate) fn alloc<T: DeviceRepr + ValidAsZeroBits>(
-        &self,
-        len: usize,
-    ) -> Result<CudaSlice<T>, CellError> {
+    pub fn alloc<T: DeviceRepr + ValidAsZeroBits>(&self, len: usize) -> Result<CudaSlice<T>> {
         self.count(|counts| counts.allocations += 1);
         self.stream.alloc_zeros(len.max(1)).map_err(|error| self.refused::<T>(len, error))
     }
 
     /// Allocates `len` elements (at least one) during an execution, which writes all of them before anything reads one.
-    pub(crate) fn alloc_unset<T: DeviceRepr>(&self, len: usize) -> Result<CudaSlice<T>, CellError> {
+    pub fn alloc_unset<T: DeviceRepr>(&self, len: usize) -> Result<CudaSlice<T>> {
         ffi::alloc_unset(&self.stream, len.max(1)).map_err(|error| self.refused::<T>(len, error))
     }
 
     /// Allocates `host.len()` elements (at least one) and copies `host` to them. The copy is repeated for the timing, except
     /// [with single uploads](Cuda::with_single_uploads).
-    pub(crate) fn upload<T: DeviceRepr + Plain>(&self, host: &[T]) -> Result<CudaSlice<T>, CellError> {
+    pub fn upload<T: DeviceRepr + Plain>(&self, host: &[T]) -> Result<CudaSlice<T>> {
         self.count(|counts| counts.allocations += 1);
         let allocated = ffi::alloc_unset(&self.stream, host.len().max(1));
         let mut slice = allocated.map_err(|error| self.refused::<T>(host.len(), error))?;
@@ -127,10 +135,7 @@ impl Cuda {
     }
 
     /// Waits for all earlier work and copies a slice to the host. The copy is repeated for the timing.
-    pub(crate) fn download<T: DeviceRepr + Plain + Default>(
-        &self,
-        device: &CudaSlice<T>,
-    ) -> Result<Vec<T>, CellError> {
+    pub fn download<T: DeviceRepr + Plain + Default>(&self, device: &CudaSlice<T>) -> Result<Vec<T>> {
         let mut host = vec![T::default(); device.len()];
         let start = Instant::now();
         let copies = self.shared.timer.download(device, &mut host)?;
@@ -141,11 +146,7 @@ impl Cuda {
     }
 
     /// Enqueues a copy of all of `from` to the start of `to`.
-    pub(crate) fn copy<T: DeviceRepr>(
-        &self,
-        from: &CudaSlice<T>,
-        to: &mut CudaSlice<T>,
-    ) -> Result<(), CellError> {
+    pub fn copy<T: DeviceRepr>(&self, from: &CudaSlice<T>, to: &mut CudaSlice<T>) -> Result<()> {
         if from.len() > to.len() {
             return Err(CellError::Failed(format!(
                 "cannot copy {} elements into an array of {}",
@@ -157,16 +158,12 @@ impl Cuda {
     }
 
     /// Waits for all enqueued work.
-    pub(crate) fn synchronize(&self) -> Result<(), CellError> {
+    pub fn synchronize(&self) -> Result<()> {
         self.stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }
 
     /// Returns the kernel `entry` of a source file. The module is compiled or read from the cache once.
-    pub(crate) fn function(
-        &self,
-        source: &'static KernelSource,
-        entry: &str,
-    ) -> Result<CudaFunction, CellError> {
+    pub fn function(&self, source: &'static KernelSource, entry: &str) -> Result<CudaFunction> {
         self.shared.stats.borrow_mut().uses(source.name);
         let key = (source.name, entry.to_owned());
         if let Some(function) = self.shared.functions.borrow().get(&key) {
@@ -179,7 +176,7 @@ impl Cuda {
     }
 
     /// Compiles and loads a source file, unless that has been done already.
-    pub(crate) fn module(&self, source: &'static KernelSource) -> Result<Arc<CudaModule>, CellError> {
+    pub(crate) fn module(&self, source: &'static KernelSource) -> Result<Arc<CudaModule>> {
         if let Some(module) = self.shared.modules.borrow().get(source.name) {
             return Ok(Arc::clone(module));
         }
@@ -193,7 +190,7 @@ impl Cuda {
     ///
     /// # Errors
     /// There is no compiler for this device.
-    pub(crate) fn compile_ahead(&self, sources: &[&'static KernelSource]) -> Result<(), CellError> {
+    pub fn compile_ahead(&self, sources: &[&'static KernelSource]) -> Result<()> {
         let mut start = Instant::now();
         let is_new = |source: &&&KernelSource| !self.shared.modules.borrow().contains_key(source.name);
         let new: Vec<_> = sources.iter().filter(is_new).copied().collect();
@@ -217,7 +214,7 @@ impl Cuda {
     }
 
     /// Returns the kernel builder. Direct calls to it count neither as set-up nor as compile time.
-    pub(super) fn builder(&self) -> Result<Rc<Builder>, CellError> {
+    pub(super) fn builder(&self) -> Result<Rc<Builder>> {
         if let Some(ready) = &*self.shared.builder.borrow() {
             return Ok(Rc::clone(ready));
         }
@@ -231,13 +228,13 @@ impl Cuda {
     }
 
     /// Loads a library, or returns an error that says what is missing. Call it before any call into the library.
-    pub(crate) fn require(&self, library: Library) -> Result<(), CellError> {
+    pub fn require(&self, library: Library) -> Result<()> {
         self.shared.loader.borrow_mut().require(library)?;
         Ok(())
     }
 
     /// Checks that `bytes` more of device memory are available. Call it before the first allocation.
-    pub(crate) fn reserve(&self, bytes: u128) -> Result<(), CellError> {
+    pub fn reserve(&self, bytes: u128) -> Result<()> {
         if bytes > self.free_bytes()? {
             // Memory that earlier jobs freed is still in the pool; it counts as free after it is given back.
             self.release_unused_memory()?;
@@ -250,13 +247,13 @@ impl Cuda {
     }
 
     /// Returns the pool's unused memory to the system, after all work has ended.
-    pub(super) fn release_unused_memory(&self) -> Result<(), CellError> {
+    pub(super) fn release_unused_memory(&self) -> Result<()> {
         self.synchronize()?;
         self.shared.pool.as_ref().map_or(Ok(()), Pool::trim)
     }
 
     /// Returns the free bytes of device memory, without those in the pool.
-    pub(super) fn free_bytes(&self) -> Result<u128, CellError> {
+    pub(super) fn free_bytes(&self) -> Result<u128> {
         let (free, _total) = self.ctx.mem_get_info().map_err(driver("cuMemGetInfo"))?;
         Ok(free as u128)
     }
@@ -282,12 +279,12 @@ impl Cuda {
     }
 
     /// Counts a plan, a handle or a workspace that was created.
-    pub(crate) fn count_plan(&self) {
+    pub fn count_plan(&self) {
         self.count(|counts| counts.plans += 1);
     }
 
     /// Starts to measure the peak of device memory in use, relative to the present use.
-    pub(super) fn watch_memory(&self) -> Result<(), CellError> {
+    pub(super) fn watch_memory(&self) -> Result<()> {
         self.synchronize()?;
         if let Some(pool) = &self.shared.pool {
             pool.watch();
@@ -297,18 +294,18 @@ impl Cuda {
 
     /// Returns compile and copy times since the last call, and the peak of device memory since
     /// [`Cuda::watch_memory`].
-    pub(super) fn phases(&self) -> DevicePhases {
+    pub fn phases(&self) -> DevicePhases {
         let peak_device_bytes = self.shared.pool.as_ref().and_then(Pool::peak);
         DevicePhases { peak_device_bytes, ..self.shared.stats.borrow_mut().take() }
     }
 
     /// Runs `act`, in which uploads are made once and not timed.
-    pub(crate) fn with_single_uploads<T>(&self, act: impl FnOnce() -> T) -> T {
+    pub fn with_single_uploads<T>(&self, act: impl FnOnce() -> T) -> T {
         during(&self.shared.single_uploads, true, act)
     }
 
     /// Excludes host seconds from the time to plan the present job.
-    pub(crate) fn exclude_from_plan(&self, seconds: f64) {
+    pub fn exclude_from_plan(&self, seconds: f64) {
         self.shared.stats.borrow_mut().spent(seconds);
     }
 

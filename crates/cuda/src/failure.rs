@@ -1,10 +1,13 @@
 //! Maps driver errors to cell errors: those of one call, and those after which the device is lost.
 
 use cudarc::driver::sys::CUresult;
-use gpubench_report::error::CellError;
+pub use gpubench_report::error::CellError;
 
 use super::ffi::out_of_memory;
 use super::ffi::status::Status;
+
+/// The result of a call on the device or of making a job.
+pub type Result<T, E = CellError> = std::result::Result<T, E>;
 
 /// Errors after which every further call of the process fails, according to cuda.h.
 const STICKY: &[CUresult] = &[
@@ -33,7 +36,7 @@ const STICKY: &[CUresult] = &[
 ///
 /// Errors that make every further call of the process fail become [`CellError::DeviceLost`], and a lack of device memory
 /// becomes [`CellError::OutOfMemory`].
-pub(crate) fn driver<E: Into<Status>>(call: &'static str) -> impl Fn(E) -> CellError {
+pub fn driver<E: Into<Status>>(call: &'static str) -> impl Fn(E) -> CellError {
     move |error| {
         let status = error.into();
         // The name from the bindings instead of cuGetErrorString's, which needs a driver that works.

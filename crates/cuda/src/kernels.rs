@@ -24,74 +24,77 @@ macro_rules! header {
 /// A file of `kernels/`, or a part of one.
 #[derive(Debug)]
 pub struct KernelSource {
-    /// The file's name without its ending, followed by the name of the part: `dmma-F32`.
+    /// The file in `kernels/` without its ending, followed by the name of the part: `matmul/dmma-F32`.
     pub name: &'static str,
     /// The CUDA C text.
     pub text: &'static str,
     /// The element type of the cases that need it; `None` if several do.
-    pub(crate) dtype: Option<DType>,
+    pub dtype: Option<DType>,
     /// The sizes N of cases that need it, with 132 multiprocessors. With another number, other sizes can need it; it is then
     /// compiled with the first cell of those, and not when the run starts.
-    pub(crate) sizes: RangeInclusive<u64>,
+    pub sizes: RangeInclusive<u64>,
     /// For a source that is compiled with the constants of one size.
-    pub(crate) per_size: Option<PerSize>,
+    pub per_size: Option<PerSize>,
 }
 
 /// Every size of a case.
-pub(crate) const ANY_SIZE: RangeInclusive<u64> = 1..=u64::MAX;
+pub const ANY_SIZE: RangeInclusive<u64> = 1..=u64::MAX;
 
 /// Returns the sizes that two ranges have in common, if there are any.
-pub(crate) fn common(a: &RangeInclusive<u64>, b: &RangeInclusive<u64>) -> Option<RangeInclusive<u64>> {
+pub fn common(a: &RangeInclusive<u64>, b: &RangeInclusive<u64>) -> Option<RangeInclusive<u64>> {
     let both = *a.start().max(b.start())..=*a.end().min(b.end());
     (!both.is_empty()).then_some(both)
 }
 
 /// Fills in the constants of a source.
 #[derive(Debug)]
-pub(crate) struct PerSize {
+pub struct PerSize {
     /// Returns the sources for `n` on a device, each with one kernel, or `None` if they do not support that size there.
-    pub(crate) of: fn(n: usize, dtype: DType, capacity: Capacity) -> Option<[&'static KernelSource; 2]>,
+    pub of: fn(n: usize, dtype: DType, capacity: Capacity) -> Option<[&'static KernelSource; 2]>,
     /// Returns examples.
-    pub(crate) examples: fn() -> Vec<&'static KernelSource>,
+    pub examples: fn() -> Vec<&'static KernelSource>,
 }
 
 /// The limits of a device that plans depend on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Capacity {
-    pub(crate) multiprocessors: usize,
+pub struct Capacity {
+    /// Multiprocessors of the device.
+    pub multiprocessors: usize,
     /// Bytes of shared memory that one block can request.
-    pub(crate) shared_memory_per_block: usize,
+    pub shared_memory_per_block: usize,
 }
 
 impl Capacity {
     /// The limits of an NVIDIA H100 SXM or H200, for sources without a device.
-    pub(crate) const HOPPER: Capacity = Capacity { multiprocessors: 132, shared_memory_per_block: 227 << 10 };
+    pub const HOPPER: Capacity = Capacity { multiprocessors: 132, shared_memory_per_block: 227 << 10 };
 }
 
 /// The headers, which NVRTC gets with every source.
 pub static HEADERS: [KernelSource; 10] = [
-    header!("common"),
-    header!("cholesky_tiles"),
-    header!("cholesky_triangles"),
-    header!("cholesky_diagonal"),
-    header!("cholesky_substitution"),
-    header!("dependent_launch"),
-    header!("fft_stages"),
-    header!("mma"),
-    header!("reflector"),
-    header!("sine_cosine"),
+    header!("common/common"),
+    header!("common/dependent_launch"),
+    header!("common/mma"),
+    header!("elementwise/sine_cosine"),
+    header!("fft/stages"),
+    header!("solve/cholesky_tiles"),
+    header!("solve/cholesky_triangles"),
+    header!("solve/cholesky_diagonal"),
+    header!("solve/cholesky_substitution"),
+    header!("svd/reflector"),
 ];
 
 /// Two parts of a file: each has the entries of one element type.
 #[derive(Debug)]
-pub(crate) struct ByType {
-    pub(crate) f32: KernelSource,
-    pub(crate) f64: KernelSource,
+pub struct ByType {
+    /// The part for float32.
+    pub f32: KernelSource,
+    /// The part for float64.
+    pub f64: KernelSource,
 }
 
 impl ByType {
     /// Returns the part for an element type.
-    pub(crate) fn of(&'static self, dtype: DType) -> &'static KernelSource {
+    pub fn of(&'static self, dtype: DType) -> &'static KernelSource {
         match dtype {
             DType::F32 => &self.f32,
             DType::F64 => &self.f64,
@@ -100,6 +103,7 @@ impl ByType {
 }
 
 /// Declares the source of `kernels/<name>.cu`, or of one part of it, which can be for one element type.
+#[macro_export]
 macro_rules! kernel_source {
     ($name:literal) => {
         $crate::kernels::KernelSource {
@@ -113,7 +117,7 @@ macro_rules! kernel_source {
     ($name:literal, $part:expr, $dtype:ident) => {
         $crate::kernels::KernelSource {
             dtype: Some(gpubench_report::case::DType::$dtype),
-            ..$crate::kernels::kernel_source!($name, $part)
+            ..$crate::kernel_source!($name, $part)
         }
     };
     ($name:literal, $part:expr) => {
@@ -132,15 +136,16 @@ macro_rules! kernel_source {
         }
     };
 }
-pub(crate) use kernel_source;
+pub use crate::kernel_source;
 
 /// Declares the two parts of `kernels/<name>.cu` for the element types, named `F32` and `F64` after a prefix.
+#[macro_export]
 macro_rules! kernel_source_by_type {
     ($name:literal, $prefix:literal) => {
         $crate::kernels::ByType {
-            f32: $crate::kernels::kernel_source!($name, concat!($prefix, "F32"), F32),
-            f64: $crate::kernels::kernel_source!($name, concat!($prefix, "F64"), F64),
+            f32: $crate::kernel_source!($name, concat!($prefix, "F32"), F32),
+            f64: $crate::kernel_source!($name, concat!($prefix, "F64"), F64),
         }
     };
 }
-pub(crate) use kernel_source_by_type;
+pub use crate::kernel_source_by_type;

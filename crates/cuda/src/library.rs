@@ -2,7 +2,7 @@
 
 /// A library that is loaded when a cell needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Library {
+pub enum Library {
     /// The run-time compiler.
     Nvrtc,
     /// Dense linear algebra.
@@ -18,7 +18,8 @@ pub(crate) enum Library {
 }
 
 impl Library {
-    pub(crate) const ALL: [Library; 6] = [
+    /// Every library.
+    pub const ALL: [Library; 6] = [
         Library::Nvrtc,
         Library::Cublas,
         Library::CublasLt,
@@ -28,7 +29,7 @@ impl Library {
     ];
 
     /// Returns the library's usual name.
-    pub(crate) fn title(self) -> &'static str {
+    pub fn title(self) -> &'static str {
         match self {
             Library::Nvrtc => "NVRTC",
             Library::Cublas => "cuBLAS",
@@ -40,7 +41,7 @@ impl Library {
     }
 
     /// Returns the part of the file name between `lib` and `.so`.
-    pub(crate) fn stem(self) -> &'static str {
+    pub fn stem(self) -> &'static str {
         match self {
             Library::Nvrtc => "nvrtc",
             Library::Cublas => "cublas",
@@ -53,7 +54,7 @@ impl Library {
 
     /// Returns the stems to load from one installation, in this order, so that each library finds its dependencies
     /// loaded.
-    pub(crate) fn load_order(self) -> &'static [&'static str] {
+    pub fn load_order(self) -> &'static [&'static str] {
         match self {
             // pip's NVRTC 13.0 cannot compile unless its builtins were loaded first.
             Library::Nvrtc => &["nvrtc-builtins", "nvrtc"],
@@ -66,7 +67,7 @@ impl Library {
     }
 
     /// Symbols that gpubench requires. The first also serves to find the file that the library was loaded from.
-    pub(crate) fn symbols(self) -> &'static [&'static str] {
+    pub fn symbols(self) -> &'static [&'static str] {
         match self {
             Library::Nvrtc => &[
                 "nvrtcVersion",
@@ -96,7 +97,7 @@ impl Library {
     }
 
     /// Returns the command that installs the library, for a driver of CUDA `major`.
-    pub(crate) fn fix(self, major: u32) -> String {
+    pub fn fix(self, major: u32) -> String {
         let package = match self {
             Library::Nvrtc => "nvidia-cuda-nvrtc",
             Library::Cublas | Library::CublasLt => "nvidia-cublas",

@@ -16,61 +16,21 @@ use super::library::{Library, cuda_major};
 const DRIVER_FIX: &str = "install the NVIDIA driver, or run without cuda: --backends cpu";
 
 /// Driver functions that this backend calls. The oldest driver that has them all is CUDA 12.0's.
+#[rustfmt::skip]
 const DRIVER_SYMBOLS: &[&str] = &[
-    "cuInit",
-    "cuDriverGetVersion",
-    "cuDeviceGet",
-    "cuDeviceGetCount",
-    "cuDeviceGetName",
-    "cuDeviceGetAttribute",
-    "cuDeviceTotalMem_v2",
-    "cuDeviceGetPCIBusId",
-    "cuDeviceGetDefaultMemPool",
-    "cuDevicePrimaryCtxRetain",
-    "cuDevicePrimaryCtxRelease_v2",
-    "cuCtxGetCurrent",
-    "cuCtxSetCurrent",
-    "cuCtxSynchronize",
-    "cuStreamCreate",
-    "cuStreamSynchronize",
-    "cuStreamDestroy_v2",
-    "cuStreamBeginCapture_v2",
-    "cuStreamEndCapture",
-    "cuGraphInstantiateWithFlags",
-    "cuGraphUpload",
-    "cuGraphLaunch",
-    "cuGraphExecDestroy",
-    "cuGraphDestroy",
-    "cuEventCreate",
-    "cuEventRecord",
-    "cuEventSynchronize",
-    "cuEventDestroy_v2",
-    "cuMemAlloc_v2",
-    "cuMemFree_v2",
-    "cuMemAllocAsync",
-    "cuMemFreeAsync",
-    "cuMemHostAlloc",
-    "cuMemHostGetDevicePointer_v2",
-    "cuMemFreeHost",
-    "cuMemcpyHtoDAsync_v2",
-    "cuMemcpyDtoHAsync_v2",
-    "cuMemcpyDtoDAsync_v2",
-    "cuMemsetD8Async",
-    "cuMemGetInfo_v2",
-    "cuMemPoolGetAttribute",
-    "cuMemPoolSetAttribute",
-    "cuMemPoolTrimTo",
-    "cuModuleLoadData",
-    "cuModuleGetFunction",
-    "cuModuleUnload",
-    "cuFuncGetAttribute",
-    "cuFuncSetAttribute",
-    "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
-    "cuLaunchKernel",
-    "cuLaunchKernelEx",
-    "cuLaunchCooperativeKernel",
-    "cuStreamQuery",
-    "cuEventElapsedTime",
+    "cuInit", "cuDriverGetVersion", "cuDeviceGet", "cuDeviceGetCount", "cuDeviceGetName",
+    "cuDeviceGetAttribute", "cuDeviceTotalMem_v2", "cuDeviceGetPCIBusId", "cuDeviceGetDefaultMemPool",
+    "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2", "cuCtxGetCurrent", "cuCtxSetCurrent",
+    "cuCtxSynchronize", "cuStreamCreate", "cuStreamSynchronize", "cuStreamDestroy_v2",
+    "cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuGraphInstantiateWithFlags", "cuGraphUpload",
+    "cuGraphLaunch", "cuGraphExecDestroy", "cuGraphDestroy", "cuEventCreate", "cuEventRecord",
+    "cuEventSynchronize", "cuEventDestroy_v2", "cuMemAlloc_v2", "cuMemFree_v2", "cuMemAllocAsync",
+    "cuMemFreeAsync", "cuMemHostAlloc", "cuMemHostGetDevicePointer_v2", "cuMemFreeHost",
+    "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuMemcpyDtoDAsync_v2", "cuMemsetD8Async",
+    "cuMemGetInfo_v2", "cuMemPoolGetAttribute", "cuMemPoolSetAttribute", "cuMemPoolTrimTo",
+    "cuModuleLoadData", "cuModuleGetFunction", "cuModuleUnload", "cuFuncGetAttribute", "cuFuncSetAttribute",
+    "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "cuLaunchKernel", "cuLaunchKernelEx",
+    "cuLaunchCooperativeKernel", "cuStreamQuery", "cuEventElapsedTime",
 ];
 
 /// The NVIDIA driver's library, loaded and with all the symbols needed.
@@ -279,6 +239,13 @@ impl Loader {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_machine_without_a_driver_says_what_to_do() {
+        let Err(missing) = driver() else { return };
+        assert!(missing.reason.contains("libcuda.so.1"), "{}", missing.reason);
+        assert!(missing.fix.is_some_and(|fix| fix.contains("--backends cpu")));
+    }
 
     #[test]
     fn a_library_that_is_not_there_is_not_called_damaged() {

@@ -1,7 +1,7 @@
 //! Compiles kernels for one chip with NVRTC: chooses the target and the options.
 
 use super::ffi::nvrtc::{Compilation, Form, SourceFile, about, compile as compile_text};
-use super::kernels::HEADERS;
+use super::kernels::{HEADERS, KernelSource};
 
 /// The target of a compilation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +66,10 @@ impl Compiler {
         // The part's name is no part of the file's.
         let name = name.split('-').next().unwrap_or(name);
         let source = SourceFile { name: &format!("{name}.cu"), text };
-        let names = HEADERS.each_ref().map(|header| format!("{}.cuh", header.name));
+        // Sources include headers by their file names.
+        let file_name =
+            |header: &KernelSource| header.name.rsplit('/').next().map(|name| format!("{name}.cuh"));
+        let names = HEADERS.each_ref().map(|header| file_name(header).unwrap_or_default());
         let headers: Vec<SourceFile> =
             HEADERS.iter().zip(&names).map(|(header, name)| SourceFile { name, text: header.text }).collect();
         let output = compile_text(&source, &headers, &self.options(), form)?;

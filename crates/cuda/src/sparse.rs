@@ -2,15 +2,16 @@
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Memory;
-use gpubench_report::data::{Csr, Operand, Real};
+use gpubench_report::data::{Csr, Real};
 use gpubench_report::error::CellError;
 
 use super::context::{Cuda, DeviceElement};
+use super::failure::Result;
 use super::ffi::contents::device;
 
 /// A sparse matrix on the device. Its offsets and columns have been checked, so kernels and libraries may index by
 /// them.
-pub(crate) struct DeviceCsr<T> {
+pub struct DeviceCsr<T> {
     rows: usize,
     cols: usize,
     nnz: usize,
@@ -21,7 +22,7 @@ pub(crate) struct DeviceCsr<T> {
 
 impl<T: DeviceElement> DeviceCsr<T> {
     /// Checks `csr` and copies it to the device.
-    pub(crate) fn upload(cuda: &Cuda, csr: &Csr) -> Result<Self, CellError> {
+    pub fn upload(cuda: &Cuda, csr: &Csr) -> Result<Self> {
         check_structure(csr)?;
         let values = T::slice(&csr.values)?;
         Ok(DeviceCsr {
@@ -36,52 +37,49 @@ impl<T: DeviceElement> DeviceCsr<T> {
 }
 
 impl<T> DeviceCsr<T> {
-    pub(crate) fn rows(&self) -> usize {
+    /// Returns the number of rows.
+    pub fn rows(&self) -> usize {
         self.rows
     }
 
-    pub(crate) fn cols(&self) -> usize {
+    /// Returns the number of columns.
+    pub fn cols(&self) -> usize {
         self.cols
     }
 
     /// Returns the number of stored entries. With none, the slices of columns and values still have one element.
-    pub(crate) fn nnz(&self) -> usize {
+    pub fn nnz(&self) -> usize {
         self.nnz
     }
 
     /// Returns the row offsets, `rows + 1` of them.
-    pub(crate) fn indptr(&self) -> &CudaSlice<i32> {
+    pub fn indptr(&self) -> &CudaSlice<i32> {
         &self.indptr
     }
 
     /// Returns the columns of the stored entries.
-    pub(crate) fn indices(&self) -> &CudaSlice<i32> {
+    pub fn indices(&self) -> &CudaSlice<i32> {
         &self.indices
     }
 
     /// Returns the memory of offsets, columns and values, for checks.
-    pub(crate) fn memory(&mut self) -> [Memory<'_>; 3] {
+    pub fn memory(&mut self) -> [Memory<'_>; 3] {
         [device(&mut self.indptr), device(&mut self.indices), device(&mut self.values)]
     }
 
-    pub(crate) fn values(&self) -> &CudaSlice<T> {
+    /// Returns the values of the stored entries.
+    pub fn values(&self) -> &CudaSlice<T> {
         &self.values
     }
 }
 
-/// Returns a sparse input.
-pub(crate) fn input(inputs: &[Operand], index: usize) -> Result<&Csr, CellError> {
-    let operand = inputs.get(index);
-    operand.ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))?.as_csr()
-}
-
 /// Returns the bytes that a sparse matrix takes on the device.
-pub(crate) fn device_bytes<T: Real>(csr: &Csr) -> u128 {
+pub fn device_bytes<T: Real>(csr: &Csr) -> u128 {
     4 * (csr.rows as u128 + 1) + csr.nnz() as u128 * (4 + size_of::<T>() as u128)
 }
 
 /// Checks that offsets start at 0, never decrease and end at the number of entries, and that every column exists.
-fn check_structure(csr: &Csr) -> Result<(), CellError> {
+fn check_structure(csr: &Csr) -> Result<()> {
     let offsets = csr.indptr.len() == csr.rows + 1
         && csr.indptr.first() == Some(&0)
         && csr.indptr.windows(2).all(|pair| pair[0] <= pair[1])

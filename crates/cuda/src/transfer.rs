@@ -11,7 +11,7 @@ use gpubench_backend::host::memory::free_host_bytes;
 use gpubench_report::data::Plain;
 use gpubench_report::error::CellError;
 
-use super::failure::{driver, is_sticky};
+use super::failure::{Result, driver, is_sticky};
 use super::ffi::driver::Elapsed;
 use super::ffi::pinned::Pinned;
 use super::ffi::status::Status;
@@ -44,7 +44,7 @@ impl TransferTimer {
         stream: &Arc<CudaStream>,
         elapsed: Elapsed,
         memory: TransferMemory,
-    ) -> Result<TransferTimer, CellError> {
+    ) -> Result<TransferTimer> {
         let event = || {
             let flags = Some(CUevent_flags::CU_EVENT_DEFAULT);
             stream.context().new_event(flags).map_err(driver("cuEventCreate"))
@@ -68,7 +68,7 @@ impl TransferTimer {
         &self,
         host: &[T],
         device: &mut CudaSlice<T>,
-    ) -> Result<CopyRepetitions, CellError> {
+    ) -> Result<CopyRepetitions> {
         let (bytes, copy) = (size_of_val(host), driver("cuMemcpyHtoDAsync"));
         let mut copies = CopyRepetitions::default();
         if self.memory != TransferMemory::Pinned {
@@ -92,7 +92,7 @@ impl TransferTimer {
         &self,
         device: &CudaSlice<T>,
         host: &mut [T],
-    ) -> Result<CopyRepetitions, CellError> {
+    ) -> Result<CopyRepetitions> {
         let (bytes, copy) = (size_of_val(host), driver("cuMemcpyDtoHAsync"));
         let mut copies = CopyRepetitions::default();
         if self.memory != TransferMemory::Pinned {
@@ -111,17 +111,13 @@ impl TransferTimer {
         Ok(copies)
     }
 
-    fn repeat(
-        &self,
-        bytes: usize,
-        mut copy: impl FnMut() -> Result<(), CellError>,
-    ) -> Result<Vec<CopyTime>, CellError> {
+    fn repeat(&self, bytes: usize, mut copy: impl FnMut() -> Result<()>) -> Result<Vec<CopyTime>> {
         copy()?;
         self.synchronize()?;
         (0..repetitions(bytes)).map(|_| self.timed(&mut copy)).collect()
     }
 
-    fn timed(&self, copy: &mut impl FnMut() -> Result<(), CellError>) -> Result<CopyTime, CellError> {
+    fn timed(&self, copy: &mut impl FnMut() -> Result<()>) -> Result<CopyTime> {
         let host = Instant::now();
         self.start.record(&self.stream).map_err(driver("cuEventRecord"))?;
         copy()?;
@@ -133,17 +129,13 @@ impl TransferTimer {
         Ok(CopyTime { host_s, device_s: f64::from(milliseconds) / 1e3 })
     }
 
-    fn synchronize(&self) -> Result<(), CellError> {
+    fn synchronize(&self) -> Result<()> {
         self.stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }
 
     /// Grows `staging` to at least `bytes` of page-locked memory. `None` where page-locked memory is not asked for, and
     /// where both kinds are asked for but the machine has too little of it.
-    fn stage<'a>(
-        &self,
-        staging: &'a mut Option<Pinned>,
-        bytes: usize,
-    ) -> Result<Option<&'a mut Pinned>, CellError> {
+    fn stage<'a>(&self, staging: &'a mut Option<Pinned>, bytes: usize) -> Result<Option<&'a mut Pinned>> {
         if self.memory == TransferMemory::Pageable {
             return Ok(None);
         }

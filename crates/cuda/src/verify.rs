@@ -6,11 +6,12 @@ use gpubench_backend::{Job, Prepared, SamplingMode};
 use gpubench_report::error::CellError;
 
 use super::context::Cuda;
+use super::failure::Result;
 use super::ffi::contents::{Checks, SLOTS};
 use super::kernels::{KernelSource, kernel_source};
 use super::timing::Timer;
 
-pub(super) static SOURCE: KernelSource = kernel_source!("fingerprint");
+pub(super) static SOURCE: KernelSource = kernel_source!("measure/fingerprint");
 
 /// The checker for the jobs of one device.
 pub(super) struct Verifier {
@@ -19,12 +20,12 @@ pub(super) struct Verifier {
 }
 
 impl Verifier {
-    pub(super) fn new(cuda: &Cuda) -> Result<Self, CellError> {
+    pub(super) fn new(cuda: &Cuda) -> Result<Self> {
         Ok(Verifier { cuda: cuda.clone(), checks: Checks::load(cuda, &SOURCE)? })
     }
 
     /// Returns the fingerprints of the present contents of `job`.
-    pub(super) fn fingerprints(&mut self, job: &mut dyn Job) -> Result<Fingerprints, CellError> {
+    pub(super) fn fingerprints(&mut self, job: &mut dyn Job) -> Result<Fingerprints> {
         let contents = job.contents();
         let unchanged = contents.operands.iter().map(|(_, memory)| memory).chain(&contents.fixed);
         let (unchanged, answer) = (spans(unchanged)?, spans(&contents.answer)?);
@@ -47,7 +48,7 @@ impl Verifier {
         &mut self,
         timer: &mut Timer,
         job: &mut Prepared,
-    ) -> Result<[Option<u64>; 2], CellError> {
+    ) -> Result<[Option<u64>; 2]> {
         self.spoil(&mut job.job)?;
         job.reset()?;
         self.cuda.synchronize()?;
@@ -65,7 +66,7 @@ impl Verifier {
     }
 
     /// Overwrites the answer that `job` shows, unless it lies in the place of an operand.
-    fn spoil(&mut self, job: &mut dyn Job) -> Result<(), CellError> {
+    fn spoil(&mut self, job: &mut dyn Job) -> Result<()> {
         let contents = job.contents();
         if contents.in_place {
             return Ok(());
@@ -77,7 +78,7 @@ impl Verifier {
     }
 
     /// Enqueues four steps: spoil, read, execute, read.
-    fn queue(&mut self, job: &mut dyn Job, as_graph: bool) -> Result<(), CellError> {
+    fn queue(&mut self, job: &mut dyn Job, as_graph: bool) -> Result<()> {
         self.checks.clear()?;
         self.spoil(job)?;
         let before = shown_answer(job)?;
@@ -99,7 +100,7 @@ impl Verifier {
         job: &mut dyn Job,
         (operand, offset): (usize, usize),
         new: &[u8],
-    ) -> Result<Option<Vec<u8>>, CellError> {
+    ) -> Result<Option<Vec<u8>>> {
         let contents: Contents<'_> = job.contents();
         let Some((_, memory)) = contents.operands.iter().find(|(number, _)| *number == operand) else {
             return Ok(None);
@@ -115,7 +116,7 @@ impl Verifier {
 }
 
 /// Returns the memory of the answer, for half of the slots.
-fn shown_answer(job: &mut dyn Job) -> Result<Vec<Span>, CellError> {
+fn shown_answer(job: &mut dyn Job) -> Result<Vec<Span>> {
     let answer = spans(&job.contents().answer)?;
     if answer.len() > SLOTS / 2 {
         return Err(CellError::Failed("a job exposes too many arrays; please report this bug".into()));
@@ -123,11 +124,11 @@ fn shown_answer(job: &mut dyn Job) -> Result<Vec<Span>, CellError> {
     Ok(answer)
 }
 
-fn spans<'m, 'a: 'm>(memory: impl IntoIterator<Item = &'m Memory<'a>>) -> Result<Vec<Span>, CellError> {
+fn spans<'m, 'a: 'm>(memory: impl IntoIterator<Item = &'m Memory<'a>>) -> Result<Vec<Span>> {
     memory.into_iter().map(span).collect()
 }
 
-fn span(memory: &Memory<'_>) -> Result<Span, CellError> {
+fn span(memory: &Memory<'_>) -> Result<Span> {
     match memory {
         Memory::Device(span, _) => Ok(*span),
         Memory::Host(_) => {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use gpubench_cuda::{RuleText, rule_texts};
+use gpubench_tuned::{RuleText, rule_texts};
 use serde::Serialize;
 
 use crate::report::{Outcome, Report, Row, file};

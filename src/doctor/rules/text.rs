@@ -2,8 +2,8 @@
 
 use crate::document::table::Table;
 use crate::write::terminal::{TERMINAL_WIDTH, TerminalTable, hanging_within};
-use gpubench_cuda::RuleText;
 use gpubench_text::count::counted;
+use gpubench_tuned::RuleText;
 
 use super::unmeasured::{Unmeasured, command};
 use super::{OpSlowdown, RulesVerdict};

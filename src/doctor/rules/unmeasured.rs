@@ -5,7 +5,7 @@ use gpubench_text::grouped::distinct;
 use serde::Serialize;
 
 use super::AUTO;
-use crate::backend::{Options, cuda};
+use crate::backend::{CUDA, Options};
 use crate::report::Report;
 
 /// The variants of an op that a report did not measure.
@@ -19,8 +19,8 @@ pub struct Unmeasured {
 
 /// Returns the variants of this gpubench that a report did not try, for each op in which it has `auto`.
 pub(super) fn unmeasured(report: &Report) -> Vec<Unmeasured> {
-    let variants = (cuda::REGISTRATION.variants)(&Options::default()).unwrap_or_default();
-    let rows = || report.rows.iter().filter(|row| row.backend == cuda::REGISTRATION.name);
+    let variants = (CUDA.variants)(&Options::default()).unwrap_or_default();
+    let rows = || report.rows.iter().filter(|row| row.backend == CUDA.name);
     let ops = distinct(rows().filter(|row| row.variant == AUTO).map(|row| row.case.op.as_str()));
     let of_op = |op: &str| {
         let rows = || rows().filter(|row| row.case.op == op);

@@ -8,11 +8,10 @@ use std::cell::Cell;
 
 use cudarc::driver::sys::{self, CUresult};
 use cudarc::driver::{CudaFunction, CudaStream};
-use gpubench_report::error::CellError;
 
 use super::launch::{LaunchShape, Start, enqueue_shaped};
 use super::mapped::MappedWords;
-use crate::failure::driver;
+use crate::failure::{Result, driver};
 
 /// Reads of the word after which the driver is asked whether the stream is idle, which ends the loop if the work fails.
 /// They take a few milliseconds.
@@ -27,9 +26,9 @@ pub(crate) struct Completion {
 }
 
 impl Completion {
-    /// Takes the kernel `signal` of `kernels/timing.cu`. Enqueues it once, because the first launch loads its code, which is
+    /// Takes the kernel `signal` of `kernels/measure/timing.cu`. Enqueues it once, because the first launch loads its code, which is
     /// not allowed while a graph is recorded.
-    pub(crate) fn new(stream: &CudaStream, kernel: CudaFunction) -> Result<Completion, CellError> {
+    pub(crate) fn new(stream: &CudaStream, kernel: CudaFunction) -> Result<Completion> {
         let word = MappedWords::new(stream.context())?;
         let made = Completion { word, kernel, graphs: Cell::new(0) };
         made.enqueue(stream, Start::InOrder)?;
@@ -37,7 +36,7 @@ impl Completion {
     }
 
     /// Enqueues the kernel that writes the word, which may start early: the last node of a graph.
-    pub(super) fn enqueue(&self, stream: &CudaStream, start: Start) -> Result<(), CellError> {
+    pub(super) fn enqueue(&self, stream: &CudaStream, start: Start) -> Result<()> {
         let shape = LaunchShape { start, ..LaunchShape::of_single_threads(1) };
         // SAFETY: the entry takes (u64*), writes that word, and waits for the kernel before it first. A graph that records
         // this is launched by jobs only, which hold a `Cuda`, which holds the word and the kernel.
@@ -60,7 +59,7 @@ impl Completion {
     ///
     /// # Errors
     /// The driver cannot wait.
-    pub(crate) fn wait(&self, stream: &CudaStream) -> Result<bool, CellError> {
+    pub(crate) fn wait(&self, stream: &CudaStream) -> Result<bool> {
         // The first of several graphs writes the word before the others are done.
         if self.graphs.get() != 1 {
             stream.synchronize().map_err(driver("cuStreamSynchronize"))?;

@@ -7,13 +7,14 @@ use cudarc::driver::{CudaFunction, CudaSlice, DevicePtrMut, result};
 use gpubench_backend::contents::{Memory, SPOILED, Span};
 use gpubench_report::error::CellError;
 
-use super::super::context::{Cuda, driver};
+use super::super::context::Cuda;
 use super::super::kernels::KernelSource;
 use super::launch::enqueue;
 use super::tuning::grid;
+use crate::failure::{Result, driver};
 
 /// Describes the memory of a device array.
-pub(crate) fn device<T>(array: &mut CudaSlice<T>) -> Memory<'_> {
+pub fn device<T>(array: &mut CudaSlice<T>) -> Memory<'_> {
     let (stream, bytes) = (Arc::clone(array.stream()), array.num_bytes());
     let address = array.device_ptr_mut(&stream).0;
     Memory::Device(Span { address, bytes }, PhantomData)
@@ -22,7 +23,7 @@ pub(crate) fn device<T>(array: &mut CudaSlice<T>) -> Memory<'_> {
 /// Most fingerprints per wait.
 pub(crate) const SLOTS: usize = 32;
 
-/// The kernel of `kernels/fingerprint.cu` and the sums that it writes.
+/// The kernel of `kernels/measure/fingerprint.cu` and the sums that it writes.
 pub(crate) struct Checks {
     cuda: Cuda,
     kernel: CudaFunction,
@@ -31,7 +32,7 @@ pub(crate) struct Checks {
 
 impl Checks {
     /// Loads the kernel from `source`, which must be that file.
-    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Self> {
         let kernel = cuda.function(source, "fingerprint")?;
         // Not counted as an allocation, because it belongs to no job.
         let sums = cuda.stream.alloc_zeros(SLOTS).map_err(driver("cuMemAllocAsync"))?;
@@ -39,7 +40,7 @@ impl Checks {
     }
 
     /// Clears all sums.
-    pub(crate) fn clear(&mut self) -> Result<(), CellError> {
+    pub(crate) fn clear(&mut self) -> Result<()> {
         self.cuda.stream.memset_zeros(&mut self.sums).map_err(driver("cuMemsetD8Async"))
     }
 
@@ -47,7 +48,7 @@ impl Checks {
     ///
     /// # Safety
     /// Each span is device memory that stays allocated until the stream has passed this call.
-    pub(crate) unsafe fn fingerprint(&mut self, spans: &[Span], first: usize) -> Result<(), CellError> {
+    pub(crate) unsafe fn fingerprint(&mut self, spans: &[Span], first: usize) -> Result<()> {
         if first + spans.len() > SLOTS {
             return Err(CellError::Failed(format!(
                 "a job exposes more than {SLOTS} arrays; please report this bug"
@@ -69,7 +70,7 @@ impl Checks {
     ///
     /// # Safety
     /// As for [`Checks::fingerprint`]; and nothing relies on the contents of the spans.
-    pub(crate) unsafe fn spoil(&self, spans: &[Span]) -> Result<(), CellError> {
+    pub(crate) unsafe fn spoil(&self, spans: &[Span]) -> Result<()> {
         spans.iter().try_for_each(|span| {
             let stream = self.cuda.stream.cu_stream();
             // SAFETY: the caller vouches for the span; the stream is alive.
@@ -79,7 +80,7 @@ impl Checks {
     }
 
     /// Waits for all enqueued work and reads the sums.
-    pub(crate) fn read(&self) -> Result<[u64; SLOTS], CellError> {
+    pub(crate) fn read(&self) -> Result<[u64; SLOTS]> {
         let mut sums = [0; SLOTS];
         self.cuda.stream.memcpy_dtoh(&self.sums, &mut sums).map_err(driver("cuMemcpyDtoHAsync"))?;
         self.cuda.synchronize()?;
@@ -91,7 +92,7 @@ impl Checks {
     ///
     /// # Safety
     /// As for [`Checks::fingerprint`]; any bytes are a value of the elements there.
-    pub(crate) unsafe fn replace(&self, span: Span, offset: usize, new: &[u8]) -> Result<Vec<u8>, CellError> {
+    pub(crate) unsafe fn replace(&self, span: Span, offset: usize, new: &[u8]) -> Result<Vec<u8>> {
         self.cuda.synchronize()?;
         let place = span.address + offset as u64;
         let mut old = vec![0; new.len()];

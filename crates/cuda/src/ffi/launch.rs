@@ -7,14 +7,14 @@ use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMu
 use gpubench_report::error::CellError;
 
 use super::status::Status;
-use crate::failure::driver;
+use crate::failure::{Result, driver};
 
 /// Threads per block of kernels without a shape of their own.
-pub(crate) const BLOCK: u32 = 256;
+pub const BLOCK: u32 = 256;
 
 /// When the blocks of a launch start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Start {
+pub enum Start {
     /// After the previous kernel in the stream has ended, each block as soon as there is room for it.
     InOrder,
     /// As `InOrder`, but all blocks are resident at the same time, so that they can wait for each other (a cooperative
@@ -27,25 +27,25 @@ pub(crate) enum Start {
 
 /// The shape of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LaunchShape {
+pub struct LaunchShape {
     /// Blocks along x and y.
-    pub(crate) grid: (u32, u32),
+    pub grid: (u32, u32),
     /// Threads per block.
     pub threads: u32,
     /// Bytes of dynamic shared memory per block.
     pub shared: u32,
     /// When the blocks start.
-    pub(crate) start: Start,
+    pub start: Start,
 }
 
 impl LaunchShape {
     /// A grid of blocks of [`BLOCK`] threads without dynamic shared memory.
-    pub(crate) fn of_blocks(grid: (u32, u32)) -> LaunchShape {
+    pub fn of_blocks(grid: (u32, u32)) -> LaunchShape {
         LaunchShape { grid, threads: BLOCK, shared: 0, start: Start::InOrder }
     }
 
     /// Blocks of one thread.
-    pub(crate) fn of_single_threads(blocks: u32) -> LaunchShape {
+    pub fn of_single_threads(blocks: u32) -> LaunchShape {
         LaunchShape { threads: 1, ..LaunchShape::of_blocks((blocks, 1)) }
     }
 }
@@ -55,7 +55,7 @@ impl LaunchShape {
 ///
 /// # Errors
 /// The device has less shared memory per block.
-pub(crate) fn allow_shared(function: &CudaFunction, bytes: u32) -> Result<(), CellError> {
+pub fn allow_shared(function: &CudaFunction, bytes: u32) -> Result<()> {
     let bytes = i32::try_from(bytes).map_err(|error| CellError::call("cuFuncSetAttribute", error))?;
     let allowed = function
         .get_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
@@ -75,12 +75,12 @@ pub(crate) fn allow_shared(function: &CudaFunction, bytes: u32) -> Result<(), Ce
 /// As for [`enqueue`]. A grid that starts together may have at most
 /// [`resident_blocks`](super::tuning::resident_blocks); the driver rejects larger ones.
 /// A kernel that starts early must wait (`griddepcontrol.wait`) before it reads or writes what the previous kernel does.
-pub(crate) unsafe fn enqueue_shaped<const N: usize>(
+pub unsafe fn enqueue_shaped<const N: usize>(
     stream: &CudaStream,
     function: &CudaFunction,
     shape: LaunchShape,
     mut arguments: [Argument; N],
-) -> Result<(), CellError> {
+) -> Result<()> {
     let parameters = &mut pointers(&mut arguments);
     let LaunchShape { grid: (x, y), threads, shared, start } = shape;
     let (function, stream) = (function.cu_function(), stream.cu_stream());
@@ -129,12 +129,12 @@ pub(crate) unsafe fn enqueue_shaped<const N: usize>(
 ///
 /// `arguments` must begin with the arguments of the kernel's signature, in order and type; the driver reads no
 /// others. Every device address must be valid for the kernel's accesses until the stream has passed the kernel.
-pub(crate) unsafe fn enqueue<const N: usize>(
+pub unsafe fn enqueue<const N: usize>(
     stream: &CudaStream,
     function: &CudaFunction,
     grid: (u32, u32),
     arguments: [Argument; N],
-) -> Result<(), CellError> {
+) -> Result<()> {
     // SAFETY: the caller vouches for the arguments.
     unsafe { enqueue_shaped(stream, function, LaunchShape::of_blocks(grid), arguments) }
 }
@@ -142,7 +142,7 @@ pub(crate) unsafe fn enqueue<const N: usize>(
 /// An argument of a kernel. The driver reads only the first four bytes of a four-byte argument, which are the right
 /// ones because every host that CUDA supports is little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Argument(u64);
+pub struct Argument(u64);
 
 impl From<u64> for Argument {
     fn from(value: u64) -> Self {
@@ -169,22 +169,22 @@ impl From<f64> for Argument {
 }
 
 /// Passes the address of an array that a kernel reads.
-pub(crate) fn read<T>(stream: &CudaStream, slice: &CudaSlice<T>) -> Argument {
+pub fn read<T>(stream: &CudaStream, slice: &CudaSlice<T>) -> Argument {
     read_from(stream, slice, 0)
 }
 
 /// Passes the address of an array from its element `from` on, which a kernel reads.
-pub(crate) fn read_from<T>(stream: &CudaStream, slice: &CudaSlice<T>, from: usize) -> Argument {
+pub fn read_from<T>(stream: &CudaStream, slice: &CudaSlice<T>, from: usize) -> Argument {
     Argument(slice.device_ptr(stream).0 + (from * size_of::<T>()) as u64)
 }
 
 /// Passes the address of an array that a kernel writes.
-pub(crate) fn write<T>(stream: &CudaStream, slice: &mut CudaSlice<T>) -> Argument {
+pub fn write<T>(stream: &CudaStream, slice: &mut CudaSlice<T>) -> Argument {
     write_from(stream, slice, 0)
 }
 
 /// Passes the address of an array from its element `from` on, which a kernel writes.
-pub(crate) fn write_from<T>(stream: &CudaStream, slice: &mut CudaSlice<T>, from: usize) -> Argument {
+pub fn write_from<T>(stream: &CudaStream, slice: &mut CudaSlice<T>, from: usize) -> Argument {
     Argument(slice.device_ptr_mut(stream).0 + (from * size_of::<T>()) as u64)
 }
 
@@ -194,7 +194,7 @@ fn pointers<const N: usize>(arguments: &mut [Argument; N]) -> [*mut c_void; N] {
 }
 
 /// Fails if a slice is shorter than the kernel's accesses.
-pub(crate) fn fits<T>(what: &str, slice: &CudaSlice<T>, needed: usize) -> Result<(), CellError> {
+pub fn fits<T>(what: &str, slice: &CudaSlice<T>, needed: usize) -> Result<()> {
     if slice.len() >= needed {
         return Ok(());
     }
@@ -202,19 +202,19 @@ pub(crate) fn fits<T>(what: &str, slice: &CudaSlice<T>, needed: usize) -> Result
 }
 
 /// Two workspaces: each launch uses one, which is all zero, and clears the other for the next launch.
-pub(crate) struct Alternating<W> {
+pub struct Alternating<W> {
     both: [W; 2],
     next: usize,
 }
 
 impl<W> Alternating<W> {
     /// Takes two workspaces. The first launch uses the first.
-    pub(crate) fn new(both: [W; 2]) -> Self {
+    pub fn new(both: [W; 2]) -> Self {
         Alternating { both, next: 0 }
     }
 
     /// Returns the workspace that a launch uses and the one that it clears, and counts the launch.
-    pub(crate) fn take(&mut self) -> [&mut W; 2] {
+    pub fn take(&mut self) -> [&mut W; 2] {
         let [zero, one] = &mut self.both;
         let taken = if self.next == 0 { [zero, one] } else { [one, zero] };
         self.next = 1 - self.next;
@@ -222,7 +222,7 @@ impl<W> Alternating<W> {
     }
 
     /// Returns the workspace that the last launch used.
-    pub(crate) fn last(&self) -> &W {
+    pub fn last(&self) -> &W {
         &self.both[1 - self.next]
     }
 }

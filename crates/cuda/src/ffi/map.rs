@@ -10,6 +10,7 @@ use super::super::kernels::KernelSource;
 use super::launch::{Argument, LaunchShape, Start, enqueue_shaped, fits, read, write};
 use super::replay::{Launch, Replay};
 use super::tuning::grid;
+use crate::failure::Result;
 
 /// Bytes of shared memory that the system takes in each block, for compute capability 8.0 and later.
 const SYSTEM_SHARED: u32 = 1 << 10;
@@ -18,7 +19,7 @@ const SYSTEM_SHARED: u32 = 1 << 10;
 const SHARED_UNIT: u32 = 128;
 
 /// A kernel of signature `([const A* x, [const A* y,]] B* out, u64 n)` that maps `INPUTS` arrays to one.
-pub(crate) struct Map<A, B, const INPUTS: usize> {
+pub struct Map<A, B, const INPUTS: usize> {
     function: CudaFunction,
     shape: LaunchShape,
     len: usize,
@@ -27,12 +28,7 @@ pub(crate) struct Map<A, B, const INPUTS: usize> {
 
 impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
     /// Loads `entry`, which must have the signature above and a grid-stride loop over all `len` elements.
-    pub(crate) fn load(
-        cuda: &Cuda,
-        source: &'static KernelSource,
-        entry: &str,
-        len: usize,
-    ) -> Result<Self, CellError> {
+    pub fn load(cuda: &Cuda, source: &'static KernelSource, entry: &str, len: usize) -> Result<Self> {
         let function = cuda.function(source, entry)?;
         let items = len.div_ceil(16 / size_of::<A>().min(16));
         let shape = LaunchShape::of_blocks((grid(cuda, items), 1));
@@ -40,13 +36,13 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
     }
 
     /// Loads `entry`, which must have the signature above, blocks of `threads` threads and `tile` elements per block.
-    pub(crate) fn tiled(
+    pub fn tiled(
         cuda: &Cuda,
         source: &'static KernelSource,
         entry: &str,
         len: usize,
         (threads, tile): (u32, usize),
-    ) -> Result<Self, CellError> {
+    ) -> Result<Self> {
         let function = cuda.function(source, entry)?;
         let blocks =
             i32::try_from(len.div_ceil(tile).max(1)).map_err(|error| CellError::call(entry, error))?;
@@ -57,7 +53,7 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
 
     /// Lets at most `blocks` blocks run on a multiprocessor at the same time, by shared memory that they do not use. That
     /// memory is taken from the first-level cache, so none is requested if threads limit the blocks to as few.
-    pub(crate) fn limited_to(mut self, cuda: &Cuda, blocks: u32) -> Self {
+    pub fn limited_to(mut self, cuda: &Cuda, blocks: u32) -> Self {
         if blocks.saturating_mul(self.shape.threads) < cuda.threads_per_multiprocessor() {
             let share = cuda.shared_memory_per_multiprocessor() / blocks.max(1);
             // Part of a block's share is the system's. More than every kernel may request would need a call of the driver.
@@ -68,25 +64,25 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
     }
 
     /// Enqueues the kernel.
-    pub(crate) fn run(
+    pub fn run(
         &self,
         stream: &CudaStream,
         inputs: [&CudaSlice<A>; INPUTS],
         output: &mut CudaSlice<B>,
-    ) -> Result<(), CellError> {
+    ) -> Result<()> {
         let arguments = self.arguments(stream, inputs, output)?;
         // SAFETY: the entry has this signature by the contract of `load`; `arguments` checked the lengths.
         unsafe { enqueue_shaped(stream, &self.function, self.shape, arguments) }
     }
 
     /// Enqueues the kernel, by a replay if it ran on these arrays before.
-    pub(crate) fn run_again(
+    pub fn run_again(
         &self,
         cuda: &Cuda,
         replay: &mut Replay,
         inputs: [&CudaSlice<A>; INPUTS],
         output: &mut CudaSlice<B>,
-    ) -> Result<(), CellError> {
+    ) -> Result<()> {
         let arguments = self.arguments(&cuda.stream, inputs, output)?;
         // SAFETY: as for `run`.
         unsafe { replay.run(cuda, [Launch::new(&self.function, self.shape, arguments)]) }
@@ -98,7 +94,7 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
         stream: &CudaStream,
         inputs: [&CudaSlice<A>; INPUTS],
         output: &mut CudaSlice<B>,
-    ) -> Result<[Argument; 4], CellError> {
+    ) -> Result<[Argument; 4]> {
         for input in inputs {
             fits("an input", input, self.len)?;
         }

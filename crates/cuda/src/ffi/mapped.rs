@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cudarc::driver::sys::{self, CUdeviceptr};
 use cudarc::driver::{CudaContext, PinnedHostSlice};
-use gpubench_report::error::CellError;
 
-use crate::failure::driver;
+use crate::failure::{Result, driver};
 
 /// Page-locked words that host and device both read and write.
 pub(crate) struct MappedWords<const WORDS: usize> {
@@ -19,7 +18,7 @@ pub(crate) struct MappedWords<const WORDS: usize> {
 
 impl<const WORDS: usize> MappedWords<WORDS> {
     /// Allocates the words, all zero.
-    pub(crate) fn new(ctx: &Arc<CudaContext>) -> Result<Self, CellError> {
+    pub(crate) fn new(ctx: &Arc<CudaContext>) -> Result<Self> {
         let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP;
         // SAFETY: the words are unset until the loop below has written each; u64 has no invalid bit patterns.
         let memory = unsafe { ctx.alloc_pinned_with_flags::<u64>(WORDS, flags) };

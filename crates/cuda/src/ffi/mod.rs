@@ -1,25 +1,24 @@
 //! The unsafe calls into CUDA, wrapped in functions that check lengths and lifetimes.
 
 pub(crate) mod completion;
-pub(crate) mod contents;
-pub(crate) mod cublas;
-pub(crate) mod cublaslt;
+pub mod contents;
+pub mod cublas;
+pub mod cublaslt;
 pub(crate) mod cufft;
-pub(crate) mod cusolver;
+pub mod cusolver;
 pub(crate) mod cusparse;
 pub(crate) mod dl;
 pub(crate) mod driver;
-pub(crate) mod launch;
-pub(crate) mod map;
+pub mod launch;
+pub mod map;
 pub(crate) mod mapped;
 pub(crate) mod nvrtc;
-pub(crate) mod padded;
-pub(crate) mod pinned;
+pub mod pinned;
 pub(crate) mod pool;
-pub(crate) mod replay;
-pub(crate) mod status;
+pub mod replay;
+pub mod status;
 pub(crate) mod timing;
-pub(crate) mod tuning;
+pub mod tuning;
 
 use gpubench_report::error::CellError;
 use status::Status;

@@ -7,7 +7,7 @@ use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr,
 use gpubench_report::data::Plain;
 
 /// A block of page-locked memory. All its copies use one stream.
-pub(crate) struct Pinned {
+pub struct Pinned {
     stream: Arc<CudaStream>,
     start: NonNull<u8>,
     bytes: usize,
@@ -16,7 +16,7 @@ pub(crate) struct Pinned {
 impl Pinned {
     /// Locks `bytes` of memory (at least one). The CPU caches it, unlike write-combined memory, which the host reads
     /// slowly.
-    pub(crate) fn new(stream: &Arc<CudaStream>, bytes: usize) -> Result<Pinned, DriverError> {
+    pub fn new(stream: &Arc<CudaStream>, bytes: usize) -> Result<Pinned, DriverError> {
         stream.context().bind_to_thread()?;
         // SAFETY: the stream's context is current.
         let start = unsafe { result::malloc_host(bytes.max(1), 0) }?;
@@ -27,7 +27,8 @@ impl Pinned {
         Ok(Pinned { stream: Arc::clone(stream), start, bytes })
     }
 
-    pub(crate) fn bytes(&self) -> usize {
+    /// Returns the length of the block.
+    pub fn bytes(&self) -> usize {
         self.bytes
     }
 
@@ -35,7 +36,7 @@ impl Pinned {
     ///
     /// # Panics
     /// When `host` is larger than the block.
-    pub(crate) fn fill<T: Plain>(&mut self, host: &[T]) -> Result<(), DriverError> {
+    pub fn fill<T: Plain>(&mut self, host: &[T]) -> Result<(), DriverError> {
         assert!(size_of_val(host) <= self.bytes, "the block holds what is put there");
         self.stream.synchronize()?;
         // SAFETY: the block is large enough, no copy is under way, and it overlaps no Rust value.
@@ -50,7 +51,7 @@ impl Pinned {
     ///
     /// # Panics
     /// When `host` is larger than the block.
-    pub(crate) fn read<T: Plain>(&self, host: &mut [T]) -> Result<(), DriverError> {
+    pub fn read<T: Plain>(&self, host: &mut [T]) -> Result<(), DriverError> {
         assert!(size_of_val(host) <= self.bytes, "the block holds what is read from it");
         self.stream.synchronize()?;
         // SAFETY: the block is large enough, no copy is under way, its bytes are initialised, and any bytes are a `T`.
@@ -68,11 +69,7 @@ impl Pinned {
     ///
     /// # Panics
     /// When either is shorter.
-    pub(crate) fn copy_to<T: DeviceRepr>(
-        &self,
-        device: &mut CudaSlice<T>,
-        len: usize,
-    ) -> Result<(), DriverError> {
+    pub fn copy_to<T: DeviceRepr>(&self, device: &mut CudaSlice<T>, len: usize) -> Result<(), DriverError> {
         let bytes = len * size_of::<T>();
         assert!(bytes <= self.bytes && len <= device.len(), "both hold what is copied");
         self.stream.context().bind_to_thread()?;
@@ -88,7 +85,7 @@ impl Pinned {
     ///
     /// # Panics
     /// When the block is smaller.
-    pub(crate) fn copy_from<T: DeviceRepr>(&mut self, device: &CudaSlice<T>) -> Result<(), DriverError> {
+    pub fn copy_from<T: DeviceRepr>(&mut self, device: &CudaSlice<T>) -> Result<(), DriverError> {
         let bytes = device.num_bytes();
         assert!(bytes <= self.bytes, "the block holds what is copied");
         self.stream.context().bind_to_thread()?;

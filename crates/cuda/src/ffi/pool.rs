@@ -9,9 +9,8 @@ use cudarc::driver::sys::CUmemPool_attribute::{
 };
 use cudarc::driver::sys::{self, CUdevice};
 use cudarc::driver::{CudaContext, DriverError, result};
-use gpubench_report::error::CellError;
 
-use crate::failure::driver;
+use crate::failure::{Result, driver};
 
 /// The pool that all of the backend's own allocations come from.
 pub(crate) struct Pool {
@@ -23,7 +22,7 @@ pub(crate) struct Pool {
 impl Pool {
     /// Opens the pool of the context's device and sets it to keep freed memory between jobs, so that allocation is fast.
     /// Returns `None` on a driver without pools.
-    pub(crate) fn open(ctx: &Arc<CudaContext>) -> Result<Option<Pool>, CellError> {
+    pub(crate) fn open(ctx: &Arc<CudaContext>) -> Result<Option<Pool>> {
         if !ctx.has_async_alloc() {
             return Ok(None);
         }
@@ -33,7 +32,7 @@ impl Pool {
     }
 
     /// Returns unused memory to the system. Work on the device must have ended.
-    pub(crate) fn trim(&self) -> Result<(), CellError> {
+    pub(crate) fn trim(&self) -> Result<()> {
         // SAFETY: the pool is the device's own.
         let trimmed = self.raw().and_then(|pool| unsafe { result::mem_pool::trim_to(pool, 0) });
         trimmed.map_err(driver("cuMemPoolTrimTo"))

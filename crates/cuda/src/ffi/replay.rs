@@ -6,15 +6,16 @@ use cudarc::driver::sys::{CUdeviceptr, CUgraphInstantiate_flags, CUstreamCapture
 use cudarc::driver::{CudaFunction, CudaGraph, CudaStream};
 use gpubench_report::error::CellError;
 
-use super::super::context::{Cuda, driver};
+use super::super::context::Cuda;
 use super::launch::{Argument, LaunchShape, Start, enqueue_shaped};
 use super::tuning::earliest_start;
+use crate::failure::{Result, driver};
 
 /// Most arguments of a kernel that can be replayed.
 const MAX_ARGUMENTS: usize = 16;
 
 /// A kernel, the shape of its launch and its arguments.
-pub(crate) struct Launch<'a> {
+pub struct Launch<'a> {
     function: &'a CudaFunction,
     shape: LaunchShape,
     /// The arguments of the kernel, then unused ones, which the driver does not read.
@@ -22,7 +23,8 @@ pub(crate) struct Launch<'a> {
 }
 
 impl<'a> Launch<'a> {
-    pub(crate) fn new<const N: usize>(
+    /// Describes a launch of `function` with those arguments.
+    pub fn new<const N: usize>(
         function: &'a CudaFunction,
         shape: LaunchShape,
         given: [Argument; N],
@@ -74,7 +76,7 @@ impl<K, G> Graphs<K, G> {
 /// as a graph, which takes the host less time than launching each. The graph ends with the kernel of
 /// [`Completion`](super::completion::Completion).
 #[derive(Default)]
-pub(crate) struct Replay {
+pub struct Replay {
     graphs: Graphs<Launches, Recorded>,
 }
 
@@ -94,11 +96,7 @@ impl Replay {
     ///
     /// As for [`enqueue_shaped`], for each of them. A graph is only launched if its arguments are those that the caller
     /// vouches for now.
-    pub(crate) unsafe fn run<const N: usize>(
-        &mut self,
-        cuda: &Cuda,
-        launches: [Launch<'_>; N],
-    ) -> Result<(), CellError> {
+    pub unsafe fn run<const N: usize>(&mut self, cuda: &Cuda, launches: [Launch<'_>; N]) -> Result<()> {
         // SAFETY: the caller vouches for the launches.
         let one_by_one = || unsafe { enqueue_each(&cuda.stream, &launches) };
         if !cuda.replays() {
@@ -135,7 +133,7 @@ impl Launches {
 
 impl Recorded {
     /// Records what `enqueue` enqueues; `None` if no graph can be made of it.
-    fn new(cuda: &Cuda, enqueue: impl Fn() -> Result<(), CellError>) -> Option<Recorded> {
+    fn new(cuda: &Cuda, enqueue: impl Fn() -> Result<()>) -> Option<Recorded> {
         // Graphs have early starts since CUDA 12.3.
         let mut starts = [earliest_start(cuda), Start::InOrder].into_iter();
         let signalling = cuda.completion().and_then(|completion| {
@@ -151,7 +149,7 @@ impl Recorded {
 /// A part of a job's execution that is enqueued repeatedly, and may call libraries. After the first time it is launched as a
 /// graph. Unlike those of [`Replay`], its graphs do not end with a kernel for the host, so anything may follow them.
 #[derive(Default)]
-pub(crate) struct Recording {
+pub struct Recording {
     /// By the memory that they use.
     graphs: Graphs<Vec<CUdeviceptr>, CudaGraph>,
 }
@@ -163,12 +161,12 @@ impl Recording {
     ///
     /// `enqueue` enqueues the same work whenever `memory` is the same. All memory that the work uses, whether `memory` names it or
     /// not, stays allocated as long as the recording: a graph launched later reads and writes the addresses of its first run.
-    pub(crate) unsafe fn run(
+    pub unsafe fn run(
         &mut self,
         cuda: &Cuda,
         memory: &[CUdeviceptr],
-        mut enqueue: impl FnMut() -> Result<(), CellError>,
-    ) -> Result<(), CellError> {
+        mut enqueue: impl FnMut() -> Result<()>,
+    ) -> Result<()> {
         let record = || (memory.to_vec(), capture(cuda, &mut enqueue).ok());
         match self.graphs.graph(|known| known == memory, record) {
             Some(graph) => graph.launch().map_err(driver("cuGraphLaunch")),
@@ -182,7 +180,7 @@ impl Recording {
 /// # Safety
 ///
 /// As for [`enqueue_shaped`], for each of them.
-pub(crate) unsafe fn enqueue_each(stream: &CudaStream, launches: &[Launch<'_>]) -> Result<(), CellError> {
+pub unsafe fn enqueue_each(stream: &CudaStream, launches: &[Launch<'_>]) -> Result<()> {
     for Launch { function, shape, arguments } in launches {
         // SAFETY: the caller vouches for the launch.
         unsafe { enqueue_shaped(stream, function, *shape, *arguments)? };
@@ -194,10 +192,7 @@ pub(crate) unsafe fn enqueue_each(stream: &CudaStream, launches: &[Launch<'_>]) 
 ///
 /// # Errors
 /// `enqueue` fails, or the driver cannot make the graph.
-pub(crate) fn capture(
-    cuda: &Cuda,
-    enqueue: impl FnOnce() -> Result<(), CellError>,
-) -> Result<CudaGraph, CellError> {
+pub fn capture(cuda: &Cuda, enqueue: impl FnOnce() -> Result<()>) -> Result<CudaGraph> {
     let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
     cuda.stream.begin_capture(mode).map_err(driver("cuStreamBeginCapture"))?;
     let captured = enqueue();

@@ -22,7 +22,7 @@ use cudarc::nvrtc::sys::nvrtcResult;
 
 /// A status code: its number, and its name if the bindings have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Status {
+pub struct Status {
     number: u32,
     name: Option<&'static str>,
     library: &'static str,
@@ -88,7 +88,7 @@ impl From<DriverError> for Status {
 }
 
 /// An enum of status codes in the bindings.
-pub(crate) trait Code: Copy {
+pub trait Code: Copy {
     /// The library in messages about unknown codes.
     const LIBRARY: &'static str;
     /// Every code except success.

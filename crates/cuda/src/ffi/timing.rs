@@ -1,15 +1,15 @@
-//! Launches of `kernels/timing.cu` as safe functions, and the host memory through which host and kernels communicate.
+//! Launches of `kernels/measure/timing.cu` as safe functions, and the host memory through which host and kernels communicate.
 
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream};
-use gpubench_report::error::CellError;
 
 use super::super::context::Cuda;
 use super::super::kernels::KernelSource;
 use super::launch::{LaunchShape, enqueue, enqueue_shaped, fits, write};
 use super::mapped::MappedWords;
 use super::tuning::grid;
+use crate::failure::Result;
 
 /// Timestamps that a [`Mailbox`] has room for.
 pub(crate) const TIMESTAMPS: usize = 2;
@@ -26,7 +26,7 @@ pub(crate) struct Mailbox(MappedWords<WORDS>);
 
 impl Mailbox {
     /// Allocates the words, all zero.
-    pub(crate) fn new(ctx: &Arc<CudaContext>) -> Result<Mailbox, CellError> {
+    pub(crate) fn new(ctx: &Arc<CudaContext>) -> Result<Mailbox> {
         MappedWords::new(ctx).map(Mailbox)
     }
 
@@ -51,7 +51,7 @@ impl Mailbox {
     }
 }
 
-/// The kernels of `kernels/timing.cu`.
+/// The kernels of `kernels/measure/timing.cu`.
 #[derive(Clone)]
 pub(crate) struct TimingKernels {
     block: CudaFunction,
@@ -65,7 +65,7 @@ pub(crate) struct TimingKernels {
 
 impl TimingKernels {
     /// Loads the kernels from `source`, which must be that file.
-    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Self> {
         let entry = |name| cuda.function(source, name);
         Ok(TimingKernels {
             block: entry("block_stream")?,
@@ -85,30 +85,19 @@ impl TimingKernels {
         mailbox: &Mailbox,
         ticket: u64,
         timeout_ns: u64,
-    ) -> Result<(), CellError> {
+    ) -> Result<()> {
         let arguments = [mailbox.0.address().into(), ticket.into(), timeout_ns.into()];
         // SAFETY: the entry takes (u64*, u64, u64) and uses the first two words of the mailbox.
         unsafe { enqueue_shaped(stream, &self.block, LaunchShape::of_single_threads(1), arguments) }
     }
 
     /// Enqueues a timestamp into a slot below [`TIMESTAMPS`].
-    pub(crate) fn timestamp(
-        &self,
-        stream: &CudaStream,
-        mailbox: &Mailbox,
-        slot: u32,
-    ) -> Result<(), CellError> {
+    pub(crate) fn timestamp(&self, stream: &CudaStream, mailbox: &Mailbox, slot: u32) -> Result<()> {
         assert!((slot as usize) < TIMESTAMPS);
+        let shape = LaunchShape::of_single_threads(self.multiprocessors);
         let arguments = [mailbox.0.address().into(), slot.into()];
         // SAFETY: the entry takes (u64*, u32) and uses the two words of its slot, which the mailbox has.
-        unsafe {
-            enqueue_shaped(
-                stream,
-                &self.timestamp,
-                LaunchShape::of_single_threads(self.multiprocessors),
-                arguments,
-            )
-        }
+        unsafe { enqueue_shaped(stream, &self.timestamp, shape, arguments) }
     }
 
     /// Enqueues a read of the whole buffer. It must hold zeros, otherwise the kernel writes a result.
@@ -117,7 +106,7 @@ impl TimingKernels {
         cuda: &Cuda,
         stream: &CudaStream,
         buffer: &mut CudaSlice<u8>,
-    ) -> Result<(), CellError> {
+    ) -> Result<()> {
         let count = buffer.len() / 16;
         let arguments = [write(stream, buffer), (count as u64).into()];
         let grid = (grid(cuda, count), 1);
@@ -127,22 +116,16 @@ impl TimingKernels {
     }
 
     /// Enqueues a kernel that does nothing.
-    pub(crate) fn empty(&self, stream: &CudaStream) -> Result<(), CellError> {
+    pub(crate) fn empty(&self, stream: &CudaStream) -> Result<()> {
         // SAFETY: the entry takes nothing.
         unsafe { enqueue_shaped(stream, &self.empty, LaunchShape::of_single_threads(1), []) }
     }
 
     /// Enqueues a kernel that spins for a number of cycles of the multiprocessor and touches no memory.
-    pub(crate) fn spin_cycles(&self, stream: &CudaStream, cycles: i64) -> Result<(), CellError> {
+    pub(crate) fn spin_cycles(&self, stream: &CudaStream, cycles: i64) -> Result<()> {
+        let arguments = [cycles.cast_unsigned().into()];
         // SAFETY: the entry takes (long long).
-        unsafe {
-            enqueue_shaped(
-                stream,
-                &self.spin_cycles,
-                LaunchShape::of_single_threads(1),
-                [cycles.cast_unsigned().into()],
-            )
-        }
+        unsafe { enqueue_shaped(stream, &self.spin_cycles, LaunchShape::of_single_threads(1), arguments) }
     }
 
     /// Enqueues a kernel that spins for `ns` and writes the nanoseconds that it ran to `spun[slot]`.
@@ -152,7 +135,7 @@ impl TimingKernels {
         ns: u64,
         spun: &mut CudaSlice<u64>,
         slot: u32,
-    ) -> Result<(), CellError> {
+    ) -> Result<()> {
         fits("spun", spun, slot as usize + 1)?;
         let arguments = [ns.into(), write(stream, spun), slot.into()];
         // SAFETY: the entry takes (u64, u64*, u32), and `spun` has that slot.

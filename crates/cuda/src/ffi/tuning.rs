@@ -5,22 +5,22 @@ use std::time::Instant;
 
 use cudarc::driver::CudaFunction;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
-use gpubench_report::error::CellError;
 
 use super::launch::{BLOCK, LaunchShape, Start};
-use crate::context::{Cuda, driver};
+use crate::context::Cuda;
+use crate::failure::{Result, driver};
 
 /// The first compute capability with [`Start::Early`].
 const FIRST_WITH_EARLY: i32 = 90;
 
 /// Returns the earliest start that the device supports for a kernel that waits for the one before it.
-pub(crate) fn earliest_start(cuda: &Cuda) -> Start {
+pub fn earliest_start(cuda: &Cuda) -> Start {
     let early = cuda.capability().is_some_and(|chip| chip >= FIRST_WITH_EARLY);
     if early { Start::Early } else { Start::InOrder }
 }
 
 /// Returns the blocks for a grid-stride loop over `items`, one per thread and step: enough to fill the device.
-pub(crate) fn grid(cuda: &Cuda, items: usize) -> u32 {
+pub fn grid(cuda: &Cuda, items: usize) -> u32 {
     const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
     let blocks = u32::try_from(items.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX);
     blocks.clamp(1, cuda.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR))
@@ -31,12 +31,7 @@ pub(crate) fn grid(cuda: &Cuda, items: usize) -> u32 {
 ///
 /// # Errors
 /// The driver rejects the shape.
-pub(crate) fn resident_blocks(
-    cuda: &Cuda,
-    function: &CudaFunction,
-    threads: u32,
-    shared: u32,
-) -> Result<u32, CellError> {
+pub fn resident_blocks(cuda: &Cuda, function: &CudaFunction, threads: u32, shared: u32) -> Result<u32> {
     if !cuda.launches_cooperatively() {
         return Ok(0);
     }
@@ -44,7 +39,7 @@ pub(crate) fn resident_blocks(
 }
 
 /// Returns the most blocks of that shape that a multiprocessor can run at the same time.
-fn blocks_per_multiprocessor(function: &CudaFunction, threads: u32, shared: u32) -> Result<u32, CellError> {
+fn blocks_per_multiprocessor(function: &CudaFunction, threads: u32, shared: u32) -> Result<u32> {
     function
         .occupancy_max_active_blocks_per_multiprocessor(threads, shared as usize, None)
         .map_err(driver("cuOccupancyMaxActiveBlocksPerMultiprocessor"))
@@ -58,14 +53,11 @@ fn blocks_per_multiprocessor(function: &CudaFunction, threads: u32, shared: u32)
 ///
 /// # Errors
 /// The driver rejects a shape.
-pub(crate) fn divide_equally(
-    cuda: &Cuda,
-    kernels: [(&CudaFunction, LaunchShape); 2],
-) -> Result<(), CellError> {
+pub fn divide_equally(cuda: &Cuda, kernels: [(&CudaFunction, LaunchShape); 2]) -> Result<()> {
     /// What the driver takes per block besides its dynamic shared memory.
     const RESERVED: u32 = 1024;
     let (available, multiprocessors) = (cuda.shared_memory_per_multiprocessor(), cuda.multiprocessors());
-    let needs = |(function, shape): (&CudaFunction, LaunchShape)| -> Result<u32, CellError> {
+    let needs = |(function, shape): (&CudaFunction, LaunchShape)| -> Result<u32> {
         let resident = blocks_per_multiprocessor(function, shape.threads, shape.shared)?;
         Ok(shape.grid.0.div_ceil(multiprocessors).min(resident) * (shape.shared + RESERVED))
     };
@@ -95,12 +87,12 @@ const TIMINGS: usize = 3;
 ///
 /// # Errors
 /// The device fails.
-pub(super) fn fastest<A>(
+pub(crate) fn fastest<A>(
     cuda: &Cuda,
     runs: usize,
     algorithms: &[A],
-    mut execute: impl FnMut(&A) -> Result<(), CellError>,
-) -> Result<Option<usize>, CellError> {
+    mut execute: impl FnMut(&A) -> Result<()>,
+) -> Result<Option<usize>> {
     let mut best = (f64::INFINITY, None);
     for (index, algorithm) in algorithms.iter().enumerate() {
         // An algorithm that is refused is out; a fault of the device shows when it is waited for.

@@ -3,14 +3,13 @@
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::{HostMemory, Job, JobTraits, Prepared};
-use gpubench_report::case::Case;
 use gpubench_report::data::Operand;
-use gpubench_report::error::CellError;
 
-use super::dense::DenseJob;
+use super::dense::{Resident, square};
 use super::host_buffer::HostBuffer;
-use super::{Kernel, by_dtype, input, matrix_bytes, opt_in, variant};
+use super::{Kernel, Setup, by_dtype, opt_in, variant};
 use crate::context::{Cuda, DeviceElement};
+use crate::failure::Result;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel::bare(
@@ -48,14 +47,12 @@ struct HostDeviceCopy<T> {
 }
 
 fn crossing<T: DeviceElement>(
-    cuda: &Cuda,
-    case: &Case,
-    inputs: &[Operand],
+    setup: Setup<'_>,
     direction: Direction,
     memory: HostMemory,
-) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrix_bytes(case, 1))?;
-    let a = input::<T>(inputs, 0)?;
+) -> Result<Box<Prepared>> {
+    setup.reserve_matrices(1)?;
+    let (cuda, a) = (setup.cuda, setup.input::<T>(0)?);
     let (host, device) = match direction {
         Direction::ToDevice => (HostBuffer::new(cuda, memory, a.to_vec())?, cuda.alloc(a.len())?),
         // No element has this value, so the check fails unless the copy has arrived.
@@ -65,18 +62,18 @@ fn crossing<T: DeviceElement>(
     };
     // The driver copies pageable memory on the host, where events on the device do not see it.
     let traits = JobTraits { is_host_work: host.waits(), ..JobTraits::default() };
-    Ok(Prepared::with(traits, HostDeviceCopy { cuda: cuda.clone(), n: case.side(), direction, host, device }))
+    Ok(Prepared::with(traits, HostDeviceCopy { cuda: cuda.clone(), n: setup.n(), direction, host, device }))
 }
 
 impl<T: DeviceElement> Job for HostDeviceCopy<T> {
-    fn execute(&mut self) -> Result<(), CellError> {
+    fn execute(&mut self) -> Result<()> {
         match self.direction {
             Direction::ToDevice => self.host.copy_to(&mut self.device),
             Direction::ToHost => self.host.copy_from(&self.device),
         }
     }
 
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+    fn answer(&mut self) -> Result<Vec<Operand>> {
         let arrived = match self.direction {
             Direction::ToDevice => self.cuda.download(&self.device)?,
             Direction::ToHost => self.host.values()?,
@@ -85,13 +82,8 @@ impl<T: DeviceElement> Job for HostDeviceCopy<T> {
     }
 }
 
-/// A copy within the device.
-fn within<T: DeviceElement>(
-    cuda: &Cuda,
-    case: &Case,
-    inputs: &[Operand],
-) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrix_bytes(case, 2))?;
-    let job = DenseJob::<T, 1, _>::new(cuda, case, inputs, |cuda, [a], y| cuda.copy(a, y))?;
-    Ok(Prepared::new(job))
+/// Makes a job of a copy within the device.
+fn within<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
+    setup.reserve_matrices(2)?;
+    Ok(Resident::<T, T, 1>::square(setup)?.job(square, |cuda, [a], y| cuda.copy(a, y)))
 }

@@ -1,62 +1,87 @@
-//! Jobs on resident dense square matrices of one size whose work is only kernel launches and library calls.
+//! Jobs on resident arrays whose work is only kernel launches and library calls, most on dense square matrices of one size.
 
-use cudarc::driver::CudaSlice;
-use gpubench_backend::Job;
+use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
 use gpubench_backend::contents::Contents;
-use gpubench_report::case::Case;
+use gpubench_backend::{Job, Prepared};
 use gpubench_report::data::Operand;
 use gpubench_report::error::CellError;
 
-use super::input;
+use super::Setup;
 use crate::context::{Cuda, DeviceElement};
+use crate::failure::Result;
 use crate::ffi::contents::device;
 
-/// Operands and answer, with the function that enqueues the work.
-pub(super) struct DenseJob<T, const INPUTS: usize, F> {
-    // First, so that a library's handle is dropped before the memory that its work uses.
-    enqueue: F,
+/// The operands and the answer of a case of size N, on the device.
+pub struct Resident<T, A, const INPUTS: usize> {
     cuda: Cuda,
     n: usize,
-    operands: [CudaSlice<T>; INPUTS],
-    answer: CudaSlice<T>,
+    /// Dense operands.
+    pub operands: [CudaSlice<T>; INPUTS],
+    /// The answer, zero at first.
+    pub answer: CudaSlice<A>,
 }
 
-impl<T: DeviceElement, const INPUTS: usize, F> DenseJob<T, INPUTS, F>
-where
-    F: FnMut(&Cuda, &[CudaSlice<T>; INPUTS], &mut CudaSlice<T>) -> Result<(), CellError>,
-{
-    /// Uploads the operands and allocates an answer as long as the first of them.
-    pub(super) fn new(cuda: &Cuda, case: &Case, inputs: &[Operand], enqueue: F) -> Result<Self, CellError> {
-        let answer = cuda.alloc(input::<T>(inputs, 0)?.len())?;
-        let operands = (0..INPUTS).map(|index| cuda.upload(input(inputs, index)?));
-        let operands = operands.collect::<Result<Vec<_>, _>>()?.try_into();
+impl<T: DeviceElement, A: DeviceRepr + ValidAsZeroBits, const INPUTS: usize> Resident<T, A, INPUTS> {
+    /// Uploads the operands and allocates an answer of `len` elements.
+    pub fn new(setup: Setup<'_>, len: usize) -> Result<Self> {
+        let answer = setup.cuda.alloc(len)?;
+        let operands = (0..INPUTS).map(|index| setup.upload(index)).collect::<Result<Vec<_>>>()?.try_into();
         let operands = operands.map_err(|_| CellError::Failed("an operand is missing".into()))?;
-        Ok(DenseJob { enqueue, cuda: cuda.clone(), n: case.side(), operands, answer })
+        Ok(Resident { cuda: setup.cuda.clone(), n: setup.n(), operands, answer })
+    }
+
+    /// Uploads the operands and allocates an answer as long as the first of them.
+    pub fn square(setup: Setup<'_>) -> Result<Self> {
+        Resident::new(setup, setup.input::<T>(0)?.len())
+    }
+
+    /// Makes the job that enqueues its work by `enqueue` and reads its answer by `read`, with N.
+    pub fn job<F>(
+        self,
+        read: fn(&Cuda, usize, &CudaSlice<A>) -> Result<Vec<Operand>>,
+        enqueue: F,
+    ) -> Box<Prepared>
+    where
+        F: FnMut(&Cuda, &[CudaSlice<T>; INPUTS], &mut CudaSlice<A>) -> Result<()> + 'static,
+        A: 'static,
+    {
+        Prepared::new(ResidentJob { enqueue, arrays: self, read })
     }
 }
 
-impl<T: DeviceElement, const INPUTS: usize, F> Job for DenseJob<T, INPUTS, F>
+/// The arrays of a job, with the function that enqueues its work.
+struct ResidentJob<T, A, const INPUTS: usize, F> {
+    // First, so that a library's handle is dropped before the memory that its work uses.
+    enqueue: F,
+    arrays: Resident<T, A, INPUTS>,
+    read: fn(&Cuda, usize, &CudaSlice<A>) -> Result<Vec<Operand>>,
+}
+
+impl<T, A, const INPUTS: usize, F> Job for ResidentJob<T, A, INPUTS, F>
 where
-    F: FnMut(&Cuda, &[CudaSlice<T>; INPUTS], &mut CudaSlice<T>) -> Result<(), CellError>,
+    F: FnMut(&Cuda, &[CudaSlice<T>; INPUTS], &mut CudaSlice<A>) -> Result<()>,
 {
     fn contents(&mut self) -> Contents<'_> {
-        Contents::new(self.operands.each_mut().map(device), [device(&mut self.answer)])
+        let Resident { operands, answer, .. } = &mut self.arrays;
+        Contents::new(operands.each_mut().map(device), [device(answer)])
     }
 
-    fn execute(&mut self) -> Result<(), CellError> {
-        (self.enqueue)(&self.cuda, &self.operands, &mut self.answer)
+    fn execute(&mut self) -> Result<()> {
+        let Resident { cuda, operands, answer, .. } = &mut self.arrays;
+        (self.enqueue)(cuda, operands, answer)
     }
 
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        download_square(&self.cuda, self.n, &self.answer)
+    fn answer(&mut self) -> Result<Vec<Operand>> {
+        (self.read)(&self.arrays.cuda, self.arrays.n, &self.arrays.answer)
     }
 }
 
 /// Downloads a square answer.
-pub(super) fn download_square<T: DeviceElement>(
-    cuda: &Cuda,
-    n: usize,
-    answer: &CudaSlice<T>,
-) -> Result<Vec<Operand>, CellError> {
+pub fn square<T: DeviceElement>(cuda: &Cuda, n: usize, answer: &CudaSlice<T>) -> Result<Vec<Operand>> {
     Ok(vec![Operand::dense(n, n, cuda.download(answer)?)])
+}
+
+/// Downloads an answer of one column.
+pub fn column<T: DeviceElement>(cuda: &Cuda, _: usize, answer: &CudaSlice<T>) -> Result<Vec<Operand>> {
+    Ok(vec![Operand::dense(answer.len(), 1, cuda.download(answer)?)])
 }

@@ -4,8 +4,9 @@ use cudarc::driver::CudaSlice;
 use gpubench_backend::HostMemory;
 use gpubench_report::error::CellError;
 
-use crate::context::{Cuda, DeviceElement, driver};
+use crate::context::{Cuda, DeviceElement};
 use crate::failure::is_sticky;
+use crate::failure::{Result, driver};
 use crate::ffi::pinned::Pinned;
 use crate::ffi::status::Status;
 
@@ -23,7 +24,7 @@ enum HostBlock<T> {
 
 impl<T: DeviceElement> HostBuffer<T> {
     /// Makes a buffer that holds `values`, so that all its pages are mapped, and locked if the memory is page-locked.
-    pub(crate) fn new(cuda: &Cuda, kind: HostMemory, values: Vec<T>) -> Result<Self, CellError> {
+    pub(crate) fn new(cuda: &Cuda, kind: HostMemory, values: Vec<T>) -> Result<Self> {
         let len = values.len();
         let memory = match kind {
             HostMemory::Pageable => HostBlock::Pageable(values),
@@ -42,7 +43,7 @@ impl<T: DeviceElement> HostBuffer<T> {
     }
 
     /// Enqueues a copy of all elements to the start of `device`, which must be at least as long.
-    pub(crate) fn copy_to(&self, device: &mut CudaSlice<T>) -> Result<(), CellError> {
+    pub(crate) fn copy_to(&self, device: &mut CudaSlice<T>) -> Result<()> {
         match &self.memory {
             HostBlock::Pageable(values) => self.cuda.stream.memcpy_htod(values, device),
             HostBlock::Pinned(pinned) => pinned.copy_to(device, self.len),
@@ -51,7 +52,7 @@ impl<T: DeviceElement> HostBuffer<T> {
     }
 
     /// Enqueues a copy of all of `device`, which must be at most as long, to the start of the buffer.
-    pub(crate) fn copy_from(&mut self, device: &CudaSlice<T>) -> Result<(), CellError> {
+    pub(crate) fn copy_from(&mut self, device: &CudaSlice<T>) -> Result<()> {
         match &mut self.memory {
             HostBlock::Pageable(values) => self.cuda.stream.memcpy_dtoh(device, values),
             HostBlock::Pinned(pinned) => pinned.copy_from(device),
@@ -60,7 +61,7 @@ impl<T: DeviceElement> HostBuffer<T> {
     }
 
     /// Waits for all copies and returns the elements.
-    pub(crate) fn values(&self) -> Result<Vec<T>, CellError> {
+    pub(crate) fn values(&self) -> Result<Vec<T>> {
         self.cuda.synchronize()?;
         match &self.memory {
             HostBlock::Pageable(values) => Ok(values.clone()),
@@ -73,7 +74,7 @@ impl<T: DeviceElement> HostBuffer<T> {
     }
 }
 
-fn lock(cuda: &Cuda, bytes: usize) -> Result<Pinned, CellError> {
+fn lock(cuda: &Cuda, bytes: usize) -> Result<Pinned> {
     Pinned::new(&cuda.stream, bytes).map_err(|error| match Status::from(error) {
         status if is_sticky(status) => driver("cuMemHostAlloc")(status),
         status => CellError::Failed(format!(

@@ -1,23 +1,22 @@
 //! The ops about loops on the host. transfer-loop: x = sin(x) 100 times on a matrix that starts and ends on the host, copied once or
-//! every time. host-loop: y = sin(a) by one launch of `kernels/sine_at.cu` per element, and by one kernel for all elements.
+//! every time. host-loop: y = sin(a) by one launch of `kernels/loops/sine_at.cu` per element, and by one kernel for all elements.
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::{HostMemory, Job, JobTraits, Prepared};
 use gpubench_ops::SINES;
-use gpubench_report::case::Case;
 use gpubench_report::data::Operand;
-use gpubench_report::error::CellError;
 
-use super::dense::DenseJob;
+use super::dense::{Resident, square};
 use super::elementwise::{self, sine};
 use super::host_buffer::HostBuffer;
-use super::{Kernel, by_dtype, input, matrix_bytes, variant};
+use super::{Kernel, Setup, by_dtype, variant};
 use crate::context::{Cuda, DeviceElement};
+use crate::failure::Result;
 use crate::ffi::launch::{LaunchShape, enqueue_shaped, fits, read, write};
 use crate::ffi::map::Map;
 use crate::kernels::{KernelSource, kernel_source};
 
-static SOURCE: KernelSource = kernel_source!("sine_at");
+static SOURCE: KernelSource = kernel_source!("loops/sine_at");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel::own(
@@ -72,17 +71,15 @@ struct Looped<T> {
 }
 
 fn looped<T: DeviceElement>(
-    cuda: &Cuda,
-    case: &Case,
-    inputs: &[Operand],
+    setup: Setup<'_>,
     copies: CopySchedule,
     memory: HostMemory,
-) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrix_bytes(case, 2))?;
-    let a = input::<T>(inputs, 0)?;
+) -> Result<Box<Prepared>> {
+    setup.reserve_matrices(2)?;
+    let (cuda, a) = (setup.cuda, setup.input::<T>(0)?);
     let job = Looped {
         cuda: cuda.clone(),
-        n: case.side(),
+        n: setup.n(),
         copies,
         kernel: elementwise::load_step(cuda, "sine", a.len())?,
         a: HostBuffer::new(cuda, memory, a.to_vec())?,
@@ -97,19 +94,19 @@ fn looped<T: DeviceElement>(
 
 impl<T: DeviceElement> Looped<T> {
     /// Enqueues `x = sin(x)`.
-    fn sine(&mut self) -> Result<(), CellError> {
+    fn sine(&mut self) -> Result<()> {
         self.kernel.run(&self.cuda.stream, [&self.x], &mut self.next)?;
         std::mem::swap(&mut self.x, &mut self.next);
         Ok(())
     }
 
-    fn copy_once(&mut self) -> Result<(), CellError> {
+    fn copy_once(&mut self) -> Result<()> {
         self.a.copy_to(&mut self.x)?;
         (0..SINES).try_for_each(|_| self.sine())?;
         self.back.copy_from(&self.x)
     }
 
-    fn copy_each(&mut self) -> Result<(), CellError> {
+    fn copy_each(&mut self) -> Result<()> {
         for iteration in 0..SINES {
             let from = if iteration == 0 { &self.a } else { &self.back };
             from.copy_to(&mut self.x)?;
@@ -123,22 +120,22 @@ impl<T: DeviceElement> Looped<T> {
 }
 
 impl<T: DeviceElement> Job for Looped<T> {
-    fn execute(&mut self) -> Result<(), CellError> {
+    fn execute(&mut self) -> Result<()> {
         match self.copies {
             CopySchedule::Once => self.copy_once(),
             CopySchedule::Each => self.copy_each(),
         }
     }
 
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+    fn answer(&mut self) -> Result<Vec<Operand>> {
         Ok(vec![Operand::dense(self.n, self.n, self.back.values()?)])
     }
 }
 
-fn each<T: DeviceElement>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrix_bytes(case, 2))?;
-    let function = cuda.function(&SOURCE, &format!("sine_at_{}", T::DTYPE))?;
-    let job = DenseJob::<T, 1, _>::new(cuda, case, inputs, move |Cuda { stream, .. }, [a], y| {
+fn each<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
+    setup.reserve_matrices(2)?;
+    let function = setup.cuda.function(&SOURCE, &format!("sine_at_{}", T::DTYPE))?;
+    let mut job = Resident::<T, T, 1>::square(setup)?.job(square, move |Cuda { stream, .. }, [a], y| {
         fits("y", y, a.len())?;
         let (from, to) = (read(stream, a), write(stream, y));
         (0..a.len() as u64).try_for_each(|index| {
@@ -146,8 +143,9 @@ fn each<T: DeviceElement>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Resul
             // SAFETY: the entry takes (const T*, T*, u64), and both arrays hold more than `index` elements.
             unsafe { enqueue_shaped(stream, &function, shape, arguments) }
         })
-    })?;
+    });
     // After about a thousand queued launches the driver makes the host wait, so a blocking kernel would time out. It
     // would also hide the cost of the host's loop, which this op measures.
-    Ok(Prepared::with(JobTraits { synchronises: true, ..JobTraits::default() }, job))
+    job.traits.synchronises = true;
+    Ok(job)
 }

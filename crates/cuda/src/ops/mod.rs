@@ -1,64 +1,117 @@
-//! The ops on CUDA: the list of their variants, the entry of a variant in it, and the functions with which variants read their
-//! operands.
+//! The ops on CUDA: the list of the variants that call libraries or plain kernels, the entry of a variant in a list, and the case
+//! from which a variant makes its job.
 
 mod copies;
-mod dense;
-mod elementwise;
-pub(crate) mod fft;
+pub mod dense;
+pub mod elementwise;
+pub mod fft;
 mod host_buffer;
 mod loops;
 mod matmul;
 pub(crate) mod overhead;
-mod plain;
-mod reduction;
-mod solve;
-mod spgemm;
-mod spmv;
-mod svd;
+pub mod reduction;
+pub mod solve;
+pub mod spgemm;
+pub mod spmv;
+pub mod svd;
 
 use std::borrow::Cow;
 
+use cudarc::driver::CudaSlice;
 use gpubench_backend::{Accuracy, Prepared, Side, Variant};
 use gpubench_report::case::{Case, DType};
-use gpubench_report::data::{Operand, Real};
+use gpubench_report::data::{Csr, Operand, Real};
 use gpubench_report::error::CellError;
 
-use crate::context::Cuda;
-use crate::kernels::KernelSource;
+use crate::context::{Cuda, DeviceElement};
+use crate::failure::Result;
+use crate::kernels::{KernelSource, kernel_source};
 use crate::library::Library;
 
-/// The kernels of every op, except `auto`, in the order of the ops.
-pub(super) static TABLES: &[&[Kernel]] = &[
-    matmul::KERNELS,
-    elementwise::KERNELS,
-    reduction::KERNELS,
-    fft::KERNELS,
-    solve::KERNELS,
-    spgemm::KERNELS,
-    spmv::KERNELS,
-    svd::KERNELS,
-    plain::KERNELS,
-    copies::KERNELS,
-    overhead::KERNELS,
-    loops::KERNELS,
-];
+/// The variants that call a library, in the order of the ops.
+pub static LIBRARY_TABLES: &[&[Kernel]] =
+    &[matmul::KERNELS, fft::KERNELS, solve::KERNELS, spgemm::KERNELS, spmv::KERNELS, svd::KERNELS];
+
+/// The variants by plain kernels or by the driver alone, in the order of the ops.
+pub static PLAIN_TABLES: &[&[Kernel]] =
+    &[elementwise::KERNELS, reduction::KERNELS, copies::KERNELS, overhead::KERNELS, loops::KERNELS];
+
+/// Kernels that convert arrays to another type, and copy matrices to padded rows and back.
+pub static CONVERT: KernelSource = kernel_source!("common/convert");
+
+/// A case with its operands on the host, and the context of its jobs.
+#[derive(Clone, Copy)]
+pub struct Setup<'a> {
+    /// The context.
+    pub cuda: &'a Cuda,
+    /// The case.
+    pub case: &'a Case,
+    /// Operands on the host.
+    pub inputs: &'a [Operand],
+}
+
+impl<'a> Setup<'a> {
+    /// Returns the size N of the case.
+    pub fn n(&self) -> usize {
+        self.case.side()
+    }
+
+    /// Returns an operand.
+    ///
+    /// # Errors
+    /// There is none of that number.
+    pub fn operand(&self, index: usize) -> Result<&'a Operand> {
+        operand(self.inputs, index)
+    }
+
+    /// Returns the elements of a dense operand.
+    pub fn input<T: Real>(&self, index: usize) -> Result<&'a [T]> {
+        self.operand(index)?.dense_slice()
+    }
+
+    /// Returns a sparse operand.
+    pub fn sparse(&self, index: usize) -> Result<&'a Csr> {
+        self.operand(index)?.as_csr()
+    }
+
+    /// Copies a dense operand to the device.
+    pub fn upload<T: DeviceElement>(&self, index: usize) -> Result<CudaSlice<T>> {
+        self.cuda.upload(self.input(index)?)
+    }
+
+    /// Returns the bytes of `count` dense square matrices of the case.
+    pub fn matrix_bytes(&self, count: u128) -> u128 {
+        count * u128::from(self.case.n) * u128::from(self.case.n) * u128::from(self.case.dtype.bytes())
+    }
+
+    /// Checks that `count` dense square matrices of the case fit into device memory.
+    pub fn reserve_matrices(&self, count: u128) -> Result<()> {
+        self.cuda.reserve(self.matrix_bytes(count))
+    }
+}
+
+fn operand(inputs: &[Operand], index: usize) -> Result<&Operand> {
+    inputs.get(index).ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))
+}
 
 /// Makes a job for one case.
-pub(crate) type Prepare = fn(&Cuda, &Case, &[Operand]) -> Result<Box<Prepared>, CellError>;
+pub type Prepare = fn(Setup<'_>) -> Result<Box<Prepared>>;
 
 /// A variant with its requirements and the function that prepares its jobs.
-pub(crate) struct Kernel {
+pub struct Kernel {
+    /// The variant.
     pub variant: Variant,
     /// The sources in `kernels/` that it compiles for any case.
     pub sources: &'static [&'static KernelSource],
     /// The libraries that it calls for any case, besides the compiler.
     pub libraries: &'static [Library],
+    /// Makes a job.
     pub prepare: Prepare,
 }
 
 impl Kernel {
-    /// A variant by kernels of those sources alone.
-    pub(crate) const fn own(
+    /// Declares a variant by kernels of those sources alone.
+    pub const fn own(
         variant: Variant,
         sources: &'static [&'static KernelSource],
         prepare: Prepare,
@@ -66,34 +119,34 @@ impl Kernel {
         Kernel { variant, sources, libraries: &[], prepare }
     }
 
-    /// A variant by those libraries alone.
+    /// Declares a variant by those libraries alone.
     const fn by_library(variant: Variant, libraries: &'static [Library], prepare: Prepare) -> Kernel {
         Kernel { variant, sources: &[], libraries, prepare }
     }
 
-    /// A variant that needs neither kernels nor libraries, or not for every case.
-    pub(crate) const fn bare(variant: Variant, prepare: Prepare) -> Kernel {
+    /// Declares a variant that needs neither kernels nor libraries, or not for every case.
+    pub const fn bare(variant: Variant, prepare: Prepare) -> Kernel {
         Kernel { variant, sources: &[], libraries: &[], prepare }
     }
 }
 
 /// Declares a variant of IEEE arithmetic and both element types that runs by default.
-pub(crate) const fn variant(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+pub const fn variant(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
     declare(op, name, summary, Accuracy::Ieee, true, DType::ALL)
 }
 
 /// Declares a variant like [`variant`] for float32 alone.
-pub(crate) const fn single(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+const fn single(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
     declare(op, name, summary, Accuracy::Ieee, true, &[DType::F32])
 }
 
 /// Declares a variant like [`variant`] that runs only when it is named.
-pub(crate) const fn opt_in(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+pub const fn opt_in(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
     declare(op, name, summary, Accuracy::Ieee, false, DType::ALL)
 }
 
-/// Declares a float32 variant of reduced accuracy that runs only when it is named.
-pub(crate) const fn reduced(
+/// Declares a float32 variant of that accuracy that runs only when it is named.
+pub const fn reduced(
     op: &'static str,
     name: &'static str,
     summary: &'static str,
@@ -103,7 +156,7 @@ pub(crate) const fn reduced(
 }
 
 /// Declares a variant that emulates float64 and runs only when it is named.
-pub(crate) const fn emulated(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+pub const fn emulated(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
     declare(op, name, summary, Accuracy::Emulated, false, &[DType::F64])
 }
 
@@ -128,27 +181,17 @@ const fn declare(
     }
 }
 
-/// Makes a prepare function that calls a generic function with the case's element type and further arguments.
+/// Makes a [`Prepare`] function that calls a generic function with the case's element type and further arguments.
+#[macro_export]
 macro_rules! by_dtype {
     ($prepare:ident $(, $argument:expr)*) => {
-        |cuda, case, inputs| match case.dtype {
-            gpubench_report::case::DType::F32 => $prepare::<f32>(cuda, case, inputs $(, $argument)*),
-            gpubench_report::case::DType::F64 => $prepare::<f64>(cuda, case, inputs $(, $argument)*),
+        |setup| match setup.case.dtype {
+            gpubench_report::case::DType::F32 => $prepare::<f32>(setup $(, $argument)*),
+            gpubench_report::case::DType::F64 => $prepare::<f64>(setup $(, $argument)*),
         }
     };
 }
-use by_dtype;
-
-/// Returns the bytes of `count` dense matrices of a case.
-fn matrix_bytes(case: &Case, count: u128) -> u128 {
-    count * u128::from(case.n) * u128::from(case.n) * u128::from(case.dtype.bytes())
-}
-
-/// Returns the elements of a dense input.
-fn input<T: Real>(inputs: &[Operand], index: usize) -> Result<&[T], CellError> {
-    let operand = inputs.get(index);
-    operand.ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))?.dense_slice()
-}
+pub use crate::by_dtype;
 
 #[cfg(test)]
 mod tests {
@@ -156,7 +199,6 @@ mod tests {
 
     #[test]
     fn a_missing_operand_is_an_error() {
-        let missing = input::<f32>(&[], 0);
-        assert!(matches!(missing, Err(CellError::Failed(_))));
+        assert!(matches!(operand(&[], 0), Err(CellError::Failed(_))));
     }
 }

@@ -11,47 +11,35 @@ use cudarc::driver::{CudaFunction, CudaModule, CudaStream};
 use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_report::case::Case;
 use gpubench_report::data::Operand;
-use gpubench_report::error::{CellError, Unavailable};
+use gpubench_report::error::Unavailable;
 
-use super::{Kernel, variant};
-use crate::context::{Cuda, driver};
+use super::{Kernel, Setup, variant};
+use crate::context::Cuda;
+use crate::failure::{Result, driver};
 use crate::ffi::driver::SecondContext;
 use crate::ffi::launch::{LaunchShape, enqueue_shaped};
 use crate::ffi::replay::capture;
 use crate::kernels::{KernelSource, kernel_source};
 
-static SOURCE: KernelSource = kernel_source!("empty");
+static SOURCE: KernelSource = kernel_source!("overhead/empty");
 
-/// Name of the kernel of `kernels/empty.cu`.
+/// Name of the kernel of `kernels/overhead/empty.cu`.
 const EMPTY: &str = "empty";
 
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel::own(
-        variant("overhead", "launch", "N launches of an empty kernel"),
-        &[&SOURCE],
-        |cuda, case, _| launch(cuda, case),
-    ),
-    Kernel::own(
-        variant("overhead", "graph", "one launch of a graph of N empty kernels"),
-        &[&SOURCE],
-        |cuda, case, _| graph(cuda, case),
-    ),
-    Kernel::bare(variant("overhead", "event-pair", "record two events, N times"), |cuda, case, _| {
-        event_pair(cuda, case)
-    }),
-    Kernel::bare(
-        variant("overhead", "context", "create and destroy a second context, N times"),
-        |cuda, case, _| context(cuda, case),
-    ),
+    Kernel::own(variant("overhead", "launch", "N launches of an empty kernel"), &[&SOURCE], launch),
+    Kernel::own(variant("overhead", "graph", "one launch of a graph of N empty kernels"), &[&SOURCE], graph),
+    Kernel::bare(variant("overhead", "event-pair", "record two events, N times"), event_pair),
+    Kernel::bare(variant("overhead", "context", "create and destroy a second context, N times"), context),
     Kernel::own(
         variant("overhead", "compile", "compile an empty kernel by NVRTC and load it, N times"),
         &[&SOURCE],
-        |cuda, case, _| compile(cuda, case),
+        compile,
     ),
     Kernel::own(
         variant("overhead", "compile-cached", "load the compiled kernel from the cache on disk, N times"),
         &[&SOURCE],
-        |cuda, case, _| compile_cached(cuda, case),
+        compile_cached,
     ),
 ];
 
@@ -64,28 +52,25 @@ struct Counted<F> {
     act: F,
 }
 
-impl<F: FnMut() -> Result<u64, CellError>> Job for Counted<F> {
-    fn execute(&mut self) -> Result<(), CellError> {
+impl<F: FnMut() -> Result<u64>> Job for Counted<F> {
+    fn execute(&mut self) -> Result<()> {
         self.done = 0;
         self.done = (self.act)()?;
         Ok(())
     }
 
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+    fn answer(&mut self) -> Result<Vec<Operand>> {
         Ok(vec![Operand::dense(1, 1, vec![self.done as f64])])
     }
 }
 
 /// Makes a job that runs `act`, which returns how often it did the timed action.
-fn counted(act: impl FnMut() -> Result<u64, CellError> + 'static) -> Box<Prepared> {
+fn counted(act: impl FnMut() -> Result<u64> + 'static) -> Box<Prepared> {
     Prepared::with(JobTraits { is_host_work: true, ..JobTraits::default() }, Counted { done: 0, act })
 }
 
 /// Makes a job that runs `once` as often as the case says.
-fn repeated(
-    case: &Case,
-    mut once: impl FnMut() -> Result<(), CellError> + 'static,
-) -> Result<Box<Prepared>, CellError> {
+fn repeated(case: &Case, mut once: impl FnMut() -> Result<()> + 'static) -> Result<Box<Prepared>> {
     let n = case.n;
     let act = move || {
         let mut done = 0;
@@ -99,7 +84,7 @@ fn repeated(
 }
 
 /// Rejects cases that would take minutes per execution.
-fn check_few(case: &Case, what: &str) -> Result<(), CellError> {
+fn check_few(case: &Case, what: &str) -> Result<()> {
     if case.n <= MAX_REPETITIONS {
         return Ok(());
     }
@@ -108,12 +93,12 @@ fn check_few(case: &Case, what: &str) -> Result<(), CellError> {
         .into())
 }
 
-fn launch(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
+fn launch(Setup { cuda, case, .. }: Setup<'_>) -> Result<Box<Prepared>> {
     let (empty, stream) = (Bare::load(cuda, &SOURCE, EMPTY)?, Arc::clone(&cuda.stream));
     repeated(case, move || empty.run(&stream))
 }
 
-fn graph(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
+fn graph(Setup { cuda, case, .. }: Setup<'_>) -> Result<Box<Prepared>> {
     let empty = Bare::load(cuda, &SOURCE, EMPTY)?;
     // The first launch loads the code, which is not allowed during a capture.
     empty.run(&cuda.stream)?;
@@ -137,17 +122,17 @@ pub(crate) struct Bare {
 
 impl Bare {
     /// Loads `entry`, which must take nothing, from `source`.
-    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, entry: &str) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, entry: &str) -> Result<Self> {
         Ok(Bare { function: cuda.function(source, entry)? })
     }
 
-    pub(crate) fn run(&self, stream: &CudaStream) -> Result<(), CellError> {
+    pub(crate) fn run(&self, stream: &CudaStream) -> Result<()> {
         // SAFETY: the entry takes nothing.
         unsafe { enqueue_shaped(stream, &self.function, LaunchShape::of_single_threads(1), []) }
     }
 }
 
-fn event_pair(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
+fn event_pair(Setup { cuda, case, .. }: Setup<'_>) -> Result<Box<Prepared>> {
     let event = || cuda.ctx.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(driver("cuEventCreate"));
     let (start, end, stream) = (event()?, event()?, Arc::clone(&cuda.stream));
     repeated(case, move || {
@@ -156,7 +141,7 @@ fn event_pair(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     })
 }
 
-fn context(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
+fn context(Setup { cuda, case, .. }: Setup<'_>) -> Result<Box<Prepared>> {
     check_few(case, "contexts")?;
     let second = SecondContext::of(&cuda.ctx).ok_or_else(|| {
         Unavailable::new("the NVIDIA driver lacks cuCtxCreate_v2", "name the other variants with --variants")
@@ -164,7 +149,7 @@ fn context(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     repeated(case, move || second.create_and_destroy().map_err(driver("cuCtxCreate or cuCtxDestroy")))
 }
 
-fn compile(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
+fn compile(Setup { cuda, case, .. }: Setup<'_>) -> Result<Box<Prepared>> {
     check_few(case, "compilations")?;
     let builder = cuda.builder()?;
     // A serial number that no earlier run has compiled.
@@ -176,7 +161,7 @@ fn compile(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     })
 }
 
-fn compile_cached(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
+fn compile_cached(Setup { cuda, case, .. }: Setup<'_>) -> Result<Box<Prepared>> {
     check_few(case, "loads from the cache")?;
     let missing = || {
         let fix =
@@ -193,6 +178,6 @@ fn compile_cached(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> 
 }
 
 /// Gets the module's kernel, so that it is ready to be launched.
-fn ready(module: &Arc<CudaModule>) -> Result<(), CellError> {
+fn ready(module: &Arc<CudaModule>) -> Result<()> {
     module.load_function(EMPTY).map(drop).map_err(driver("cuModuleGetFunction"))
 }

@@ -10,8 +10,9 @@ use super::super::ffi::launch::BLOCK;
 use super::super::ffi::map::Map;
 use super::super::timing::Timer;
 use super::{SOURCE, uniform};
+use crate::failure::Result;
 
-/// The access patterns of `kernels/peaks.cu` with grid-stride loops.
+/// The access patterns of `kernels/measure/peaks.cu` with grid-stride loops.
 const PATTERNS: [&str; 4] = ["plain_4", "plain_8", "streaming_1", "streaming_4"];
 /// Bytes of each of the three arrays, if memory allows.
 const MAX_BYTES: u64 = 2 << 30;
@@ -37,7 +38,7 @@ fn bytes_each(cache: u64, free: u64) -> Option<u64> {
 }
 
 /// Measures read, copy and triad, each by its fastest access pattern. Copies also try the driver's copy.
-pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Peaks, CellError> {
+pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Peaks> {
     let cache = cuda.l2_bytes().map(|bytes| bytes as u64);
     let free = u64::try_from(cuda.free_bytes()?).unwrap_or(u64::MAX);
     let bytes = bytes_each(cache.unwrap_or(UNKNOWN_CACHE), free).ok_or_else(|| {
@@ -86,7 +87,7 @@ pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Peaks, CellError> {
 }
 
 /// Returns the minimum seconds of one execution. A first execution is not counted.
-fn min_s(timer: &Timer, work: &mut dyn FnMut() -> Result<(), CellError>) -> Result<f64, CellError> {
+fn min_s(timer: &Timer, work: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
     work()?;
     let begun = Instant::now();
     let (mut min_span_s, mut readings) = (f64::INFINITY, 0);

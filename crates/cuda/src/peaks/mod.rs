@@ -15,15 +15,16 @@ use super::kernels::{KernelSource, kernel_source};
 use super::timing::Timer;
 use super::transfer::TransferTimer;
 use super::transfer_stats::{CopyRepetitions, CopyTime};
+use crate::failure::Result;
 
 /// Kernels for memory bandwidth, and for operands.
-pub(super) static SOURCE: KernelSource = kernel_source!("peaks");
+pub(super) static SOURCE: KernelSource = kernel_source!("measure/peaks");
 
 /// Measures the peaks, in about 1.5 s where cuBLAS loads quickly. A peak that cannot be measured is left out.
 ///
 /// # Errors
 /// Only a lost device.
-pub(crate) fn measure(cuda: &Cuda, timer: &Timer, elapsed: Elapsed) -> Result<Peaks, CellError> {
+pub(crate) fn measure(cuda: &Cuda, timer: &Timer, elapsed: Elapsed) -> Result<Peaks> {
     // Memory first, because it also brings the clocks up.
     let of_memory = unless_device_lost(cuda, memory::rates(cuda, timer))?.unwrap_or_default();
     let bus = unless_device_lost(cuda, bus_rates(cuda, elapsed))?;
@@ -33,7 +34,7 @@ pub(crate) fn measure(cuda: &Cuda, timer: &Timer, elapsed: Elapsed) -> Result<Pe
 }
 
 /// Returns the result of a part, or `None` if it failed and the device still works.
-fn unless_device_lost<T>(cuda: &Cuda, part: Result<T, CellError>) -> Result<Option<T>, CellError> {
+fn unless_device_lost<T>(cuda: &Cuda, part: Result<T>) -> Result<Option<T>> {
     match part {
         Ok(found) => Ok(Some(found)),
         Err(lost @ CellError::DeviceLost(_)) => Err(lost),
@@ -46,7 +47,7 @@ fn unless_device_lost<T>(cuda: &Cuda, part: Result<T, CellError>) -> Result<Opti
 }
 
 /// Allocates `len` uniform numbers in [0, 1) by the kernel `entry` for their type.
-fn uniform<T>(cuda: &Cuda, entry: &str, len: usize) -> Result<CudaSlice<T>, CellError>
+fn uniform<T>(cuda: &Cuda, entry: &str, len: usize) -> Result<CudaSlice<T>>
 where
     T: DeviceRepr + ValidAsZeroBits,
 {
@@ -61,16 +62,16 @@ const BYTES: usize = 64 << 20;
 /// Returns the rates of uploads and downloads. Copies of page-locked memory are timed by the device's clock, because
 /// the device makes them; copies of pageable memory are work of the driver on the host and are timed by the host's
 /// clock.
-fn bus_rates(cuda: &Cuda, elapsed: Elapsed) -> Result<(BusRates, BusRates), CellError> {
+fn bus_rates(cuda: &Cuda, elapsed: Elapsed) -> Result<(BusRates, BusRates)> {
     cuda.reserve(BYTES as u128)?;
     let mut device = cuda.alloc::<u8>(BYTES)?;
     // Not zero, so that every page is mapped.
     let mut host = vec![1u8; BYTES];
-    let mut rates = |memory, clock: fn(&CopyTime) -> f64| {
+    let mut rates = |memory, clock: fn(&CopyTime) -> f64| -> Result<_> {
         let timer = TransferTimer::new(&cuda.stream, elapsed, memory)?;
         let up = best(timer.upload(&host, &mut device)?, clock);
         let down = best(timer.download(&device, &mut host)?, clock);
-        Ok::<_, CellError>((up, down))
+        Ok((up, down))
     };
     let pageable = rates(TransferMemory::Pageable, |copied| copied.host_s)?;
     let pinned = rates(TransferMemory::Pinned, |copied| copied.device_s)?;

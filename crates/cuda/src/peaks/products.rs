@@ -11,6 +11,7 @@ use super::super::context::{Cuda, DeviceElement};
 use super::super::ffi::cublas::{Arithmetic, Cublas};
 use super::super::timing::Timer;
 use super::{uniform, unless_device_lost};
+use crate::failure::Result;
 
 /// Sizes to try, each twice the last. On a slow device a small product already reaches the peak rate.
 const SIZES: [i32; 3] = [2048, 4096, 8192];
@@ -27,7 +28,7 @@ const SECONDS: f64 = 0.04;
 ///
 /// # Errors
 /// Only a lost device.
-pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Vec<(String, f64)>, CellError> {
+pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Vec<(String, f64)>> {
     let Some(cublas) = unless_device_lost(cuda, Cublas::new(cuda))? else { return Ok(vec![]) };
     let products = Products { cuda, timer, cublas };
     let rates = [
@@ -53,7 +54,7 @@ struct Products<'a> {
 impl Products<'_> {
     /// Returns the highest rate over all sizes that take neither too long nor too much memory. The kernel `fill`
     /// makes operands of type `A`.
-    fn rate<A, C>(&self, arithmetic: Arithmetic, fill: &str) -> Result<f64, CellError>
+    fn rate<A, C>(&self, arithmetic: Arithmetic, fill: &str) -> Result<f64>
     where
         A: DeviceRepr + ValidAsZeroBits,
         C: DeviceElement,

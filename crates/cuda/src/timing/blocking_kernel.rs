@@ -5,10 +5,9 @@
 
 use std::time::{Duration, Instant};
 
-use gpubench_report::error::CellError;
-
 use super::super::context::Cuda;
 use super::super::ffi::timing::{Mailbox, TimingKernels};
+use crate::failure::Result;
 
 /// Nanoseconds after which a blocking kernel times out: far longer than queuing a sample takes, and short for a
 /// person.
@@ -32,8 +31,8 @@ impl BlockingKernel {
         cuda: &Cuda,
         kernels: &TimingKernels,
         mailbox: &Mailbox,
-        queue: impl FnOnce() -> Result<(), CellError>,
-    ) -> Result<bool, CellError> {
+        queue: impl FnOnce() -> Result<()>,
+    ) -> Result<bool> {
         self.ticket += 1;
         let begun = Instant::now();
         kernels.block(&cuda.stream, mailbox, self.ticket, TIMEOUT_NS)?;
@@ -50,12 +49,7 @@ impl BlockingKernel {
     }
 
     /// Enqueues a kernel that is already released, to load its code before it is needed.
-    pub(crate) fn load(
-        &self,
-        cuda: &Cuda,
-        kernels: &TimingKernels,
-        mailbox: &Mailbox,
-    ) -> Result<(), CellError> {
+    pub(crate) fn load(&self, cuda: &Cuda, kernels: &TimingKernels, mailbox: &Mailbox) -> Result<()> {
         kernels.block(&cuda.stream, mailbox, self.ticket, TIMEOUT_NS)
     }
 }

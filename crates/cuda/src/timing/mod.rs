@@ -10,12 +10,12 @@ mod timing_rig;
 
 use gpubench_backend::{ClockCheck, History, Job, Prepared, Sample, SamplingMode, TimerOverhead};
 use gpubench_report::case::Cache;
-use gpubench_report::error::CellError;
 use serde_json::{Value, json};
 
 use super::context::Cuda;
 use super::ffi::driver::Elapsed;
 use super::kernels::{KernelSource, kernel_source};
+use crate::failure::Result;
 use event_overhead::EventOverhead;
 use history::{batch_size, next_mode};
 use spin::CycleSpin;
@@ -25,7 +25,7 @@ use timer_overhead::median_or_nan;
 use timing_rig::{DeviceReading, HostTimes, TimingRig};
 
 /// The kernels for sampling, compiled when the backend starts.
-pub(super) static SOURCE: KernelSource = kernel_source!("timing");
+pub(super) static SOURCE: KernelSource = kernel_source!("measure/timing");
 
 /// Duration of each spin of a clock check in seconds, and its number of samples.
 const CHECKS: [(f64, u32); 4] = [(5e-6, 20), (20e-6, 20), (100e-6, 20), (1e-3, 5)];
@@ -37,7 +37,7 @@ const ESTIMATES: usize = 3;
 const HOST_EXECUTIONS: usize = 4;
 
 /// Times jobs. It stores a job's history with the job.
-pub(crate) struct Timer {
+pub struct Timer {
     rig: TimingRig,
     event_overhead: EventOverhead,
     timer_overhead: TimerOverhead,
@@ -47,7 +47,7 @@ pub(crate) struct Timer {
 
 impl Timer {
     /// Makes the rig and measures its timer overhead, except the clock checks.
-    pub(crate) fn new(cuda: &Cuda, elapsed: Elapsed) -> Result<Timer, CellError> {
+    pub(crate) fn new(cuda: &Cuda, elapsed: Elapsed) -> Result<Timer> {
         let mut rig = TimingRig::new(cuda, elapsed)?;
         let mut blocking = rig.can_block()?;
         let mut measured = timer_overhead::measure(&mut rig, blocking);
@@ -62,13 +62,13 @@ impl Timer {
 
     /// Samples jobs of known duration with cold caches, exactly like other jobs, and adds the results to the timer
     /// overhead.
-    pub(crate) fn check_clocks(&mut self, cuda: &Cuda) -> Result<(), CellError> {
+    pub(crate) fn check_clocks(&mut self, cuda: &Cuda) -> Result<()> {
         let checks = CHECKS.iter().map(|spin| self.check(cuda, *spin)).collect::<Result<_, _>>()?;
         self.timer_overhead.checks = checks;
         Ok(())
     }
 
-    fn check(&mut self, cuda: &Cuda, (spun_s, samples): (f64, u32)) -> Result<ClockCheck, CellError> {
+    fn check(&mut self, cuda: &Cuda, (spun_s, samples): (f64, u32)) -> Result<ClockCheck> {
         let cycles = (spun_s * self.event_overhead.cycles_per_s) as i64;
         let mut spin = Prepared::new(CycleSpin::new(cuda, cycles)?);
         // The first sample of a job is taken differently from the following ones.
@@ -99,7 +99,7 @@ impl Timer {
 
     /// Returns the event time of work that is no job, without a blocking kernel. Use it for work so long that neither
     /// the gap before its first launch nor the timer overhead matters.
-    pub(crate) fn span_s(&self, work: &mut dyn FnMut() -> Result<(), CellError>) -> Result<f64, CellError> {
+    pub(crate) fn span_s(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
         self.rig.cuda.synchronize()?;
         Ok(self.rig.time_both_clocks(work)?.1.events_s)
     }
@@ -109,8 +109,8 @@ impl Timer {
     pub(crate) fn run_blocked(
         &mut self,
         job: &mut Prepared,
-        queue: &mut dyn FnMut(&mut dyn Job) -> Result<(), CellError>,
-    ) -> Result<bool, CellError> {
+        queue: &mut dyn FnMut(&mut dyn Job) -> Result<()>,
+    ) -> Result<bool> {
         let Prepared { traits, job, .. } = job;
         if !self.blocking || traits.synchronises || traits.is_host_work {
             return Ok(false);
@@ -120,7 +120,7 @@ impl Timer {
 
     /// Takes one sample. The first sample of a job is one execution on both clocks and includes its first call.
     /// Samples of host work use only the host's clock.
-    pub(crate) fn time(&mut self, job: &mut Prepared, cache: Cache) -> Result<Sample, CellError> {
+    pub fn time(&mut self, job: &mut Prepared, cache: Cache) -> Result<Sample> {
         let Prepared { traits, history, job } = job;
         if traits.is_host_work {
             return self.time_on_host(job, cache);
@@ -150,14 +150,14 @@ impl Timer {
     }
 
     /// Times one execution by the host's clock alone.
-    fn time_on_host(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
+    fn time_on_host(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample> {
         job.reset()?;
         self.rig.prepare_caches(cache)?;
         Ok(Sample::of_host(self.rig.time_until_idle(&mut || job.execute())?))
     }
 
     /// Times one execution by both clocks, without a blocking kernel. Also returns the raw event time.
-    fn time_both_clocks(&mut self, job: &mut dyn Job, cache: Cache) -> Result<(Sample, f64), CellError> {
+    fn time_both_clocks(&mut self, job: &mut dyn Job, cache: Cache) -> Result<(Sample, f64)> {
         job.reset()?;
         self.rig.prepare_caches(cache)?;
         let (host, reading) = self.rig.time_both_clocks(&mut || job.execute())?;
@@ -171,7 +171,7 @@ impl Timer {
         (job, resets): (&mut dyn Job, bool),
         cache: Cache,
         history: &mut History,
-    ) -> Result<Option<Sample>, CellError> {
+    ) -> Result<Option<Sample>> {
         let follows = cache == Cache::Hot && !resets;
         let repeats = match history.repeats {
             _ if !follows => 1,
@@ -194,7 +194,7 @@ impl Timer {
     }
 
     /// Chooses the number of executions in a hot batch. Returns `None` if a blocking kernel timed out.
-    fn choose_batch_size(&mut self, job: &mut dyn Job) -> Result<Option<u32>, CellError> {
+    fn choose_batch_size(&mut self, job: &mut dyn Job) -> Result<Option<u32>> {
         let mut estimates = [0.0; ESTIMATES];
         for estimate in &mut estimates {
             self.rig.prepare_caches(Cache::Hot)?;
@@ -208,7 +208,7 @@ impl Timer {
     }
 
     /// Stops blocking this job, and all jobs if even an empty blocking kernel times out.
-    fn stop_blocking(&mut self, history: &mut History) -> Result<(), CellError> {
+    fn stop_blocking(&mut self, history: &mut History) -> Result<()> {
         self.timeouts += 1;
         history.mode = SamplingMode::BothClocks;
         self.blocking = self.rig.can_block()?;

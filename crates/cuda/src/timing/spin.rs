@@ -4,12 +4,12 @@ use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
 use gpubench_report::data::Operand;
-use gpubench_report::error::CellError;
 
-use super::super::context::{Cuda, driver};
+use super::super::context::Cuda;
 use super::super::ffi::timing::TimingKernels;
-use super::super::ops::{Kernel, opt_in};
+use super::super::ops::{Kernel, Setup, opt_in};
 use super::SOURCE;
+use crate::failure::{Result, driver};
 use crate::ffi::contents::device;
 
 /// The op of jobs of known duration. It is in no list of ops. The size of a case is its duration in nanoseconds; it
@@ -25,20 +25,18 @@ pub const SPIN_ELSEWHERE: &str = "spin-elsewhere";
 
 /// The kernels of [`SPIN_OP`].
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel::own(
-        opt_in(SPIN_OP, SPIN, "one thread spins on the device's timer"),
-        &[&SOURCE],
-        |cuda, case, _| Ok(Prepared::new(Spin::new(cuda, case.n)?)),
-    ),
+    Kernel::own(opt_in(SPIN_OP, SPIN, "one thread spins on the device's timer"), &[&SOURCE], |setup| {
+        Ok(Prepared::new(Spin::new(setup.cuda, setup.case.n)?))
+    }),
     Kernel::own(
         opt_in(SPIN_OP, SPIN_AND_WAIT, "the same, and waits for the device unannounced"),
         &[&SOURCE],
-        |cuda, case, _| Ok(Prepared::new(SpinAndWait(Spin::new(cuda, case.n)?))),
+        |setup| Ok(Prepared::new(SpinAndWait(Spin::new(setup.cuda, setup.case.n)?))),
     ),
     Kernel::own(
         opt_in(SPIN_OP, SPIN_ELSEWHERE, "the same on a stream of its own"),
         &[&SOURCE],
-        |cuda, case, _| {
+        |Setup { cuda, case, .. }| {
             let mut elsewhere = cuda.clone();
             elsewhere.stream = cuda.ctx.new_stream().map_err(driver("cuStreamCreate"))?;
             Ok(Prepared::new(Spin { cuda: elsewhere, ..Spin::new(cuda, case.n)? }))
@@ -60,7 +58,7 @@ pub(crate) struct Spin {
 
 impl Spin {
     /// Makes a job that spins for `ns` nanoseconds.
-    pub(crate) fn new(cuda: &Cuda, ns: u64) -> Result<Spin, CellError> {
+    pub(crate) fn new(cuda: &Cuda, ns: u64) -> Result<Spin> {
         let kernels = TimingKernels::load(cuda, &SOURCE)?;
         Ok(Spin { kernels, ns, spun: cuda.alloc(SLOTS as usize)?, executions: 0, cuda: cuda.clone() })
     }
@@ -71,14 +69,14 @@ impl Job for Spin {
         Contents::new([], [device(&mut self.spun)])
     }
 
-    fn execute(&mut self) -> Result<(), CellError> {
+    fn execute(&mut self) -> Result<()> {
         let slot = self.executions % SLOTS;
         self.kernels.spin(&self.cuda.stream, self.ns, &mut self.spun, slot)?;
         self.executions = self.executions.wrapping_add(1);
         Ok(())
     }
 
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+    fn answer(&mut self) -> Result<Vec<Operand>> {
         let last = self.executions.wrapping_sub(1) % SLOTS;
         let spun_s = self.cuda.download(&self.spun)?[last as usize] as f64 / 1e9;
         Ok(vec![Operand::dense(1, 1, vec![spun_s])])
@@ -94,17 +92,17 @@ pub(crate) struct CycleSpin {
 
 impl CycleSpin {
     /// Makes a job that spins for a number of cycles of a multiprocessor.
-    pub(crate) fn new(cuda: &Cuda, cycles: i64) -> Result<CycleSpin, CellError> {
+    pub(crate) fn new(cuda: &Cuda, cycles: i64) -> Result<CycleSpin> {
         Ok(CycleSpin { kernels: TimingKernels::load(cuda, &SOURCE)?, cycles, cuda: cuda.clone() })
     }
 }
 
 impl Job for CycleSpin {
-    fn execute(&mut self) -> Result<(), CellError> {
+    fn execute(&mut self) -> Result<()> {
         self.kernels.spin_cycles(&self.cuda.stream, self.cycles)
     }
 
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+    fn answer(&mut self) -> Result<Vec<Operand>> {
         Ok(vec![])
     }
 }
@@ -113,12 +111,12 @@ impl Job for CycleSpin {
 struct SpinAndWait(Spin);
 
 impl Job for SpinAndWait {
-    fn execute(&mut self) -> Result<(), CellError> {
+    fn execute(&mut self) -> Result<()> {
         self.0.execute()?;
         self.0.cuda.stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }
 
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+    fn answer(&mut self) -> Result<Vec<Operand>> {
         self.0.answer()
     }
 }

@@ -13,6 +13,7 @@ use super::super::context::Cuda;
 use super::event_overhead::EventOverhead;
 use super::spin::Spin;
 use super::timing_rig::{DeviceReading, TimingRig};
+use crate::failure::Result;
 
 /// Number and nanoseconds of the spins that bring an idle device to its working clock, which takes tens of
 /// milliseconds.
@@ -33,10 +34,7 @@ const BETWEEN_PROCESSES_S: f64 = 0.07e-6;
 /// Attempts before a blocking kernel that times out is an error; the host may have been busy once.
 const MAX_ATTEMPTS: u32 = 3;
 /// Measures the timer overhead except the clock checks, behind a blocking kernel where possible.
-pub(crate) fn measure(
-    rig: &mut TimingRig,
-    blocking: bool,
-) -> Result<(TimerOverhead, EventOverhead), CellError> {
+pub(crate) fn measure(rig: &mut TimingRig, blocking: bool) -> Result<(TimerOverhead, EventOverhead)> {
     let cuda = rig.cuda.clone();
     let mut warm_up = Spin::new(&cuda, WARM_UP.1)?;
     (0..WARM_UP.0).try_for_each(|_| warm_up.execute())?;
@@ -73,8 +71,8 @@ impl Readings<'_> {
     fn read(
         &mut self,
         (lead_in, repeats): (u32, u32),
-        work: &mut dyn FnMut() -> Result<(), CellError>,
-    ) -> Result<DeviceReading, CellError> {
+        work: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<DeviceReading> {
         if !self.blocking {
             let mut once = || (0..repeats).try_for_each(|_| work());
             return Ok(self.rig.time_both_clocks(&mut once)?.1);
@@ -89,7 +87,7 @@ impl Readings<'_> {
     }
 
     /// Returns the cycles that the device counts per second, from two spins, so that what events add cancels out.
-    fn cycles_per_s(&mut self, cuda: &Cuda) -> Result<f64, CellError> {
+    fn cycles_per_s(&mut self, cuda: &Cuda) -> Result<f64> {
         let ([few, many], readings) = RATE_CYCLES;
         let kernels = self.rig.kernels.clone();
         let [few_s, many_s] = [few, many].map(|cycles| {
@@ -101,7 +99,7 @@ impl Readings<'_> {
 
     /// Returns the seconds that two events read beyond the duration of the spin between them, after a flush of the caches as after
     /// another spin, and half the range of this figure over spins of different lengths after either.
-    fn event_pair_s(&mut self, cuda: &Cuda, cycles_per_s: f64) -> Result<(f64, f64), CellError> {
+    fn event_pair_s(&mut self, cuda: &Cuda, cycles_per_s: f64) -> Result<(f64, f64)> {
         let kernels = self.rig.kernels.clone();
         let mut excess = Vec::new();
         for (cache, seconds) in Cache::ALL.iter().flat_map(|cache| EVENT_PAIR_S.map(|s| (*cache, s))) {
@@ -119,7 +117,7 @@ impl Readings<'_> {
     }
 
     /// Returns the seconds from the end of one kernel to the start of the next when both are queued.
-    fn gap_s(&mut self, cuda: &Cuda, cycles_per_s: f64, pair_s: f64) -> Result<f64, CellError> {
+    fn gap_s(&mut self, cuda: &Cuda, cycles_per_s: f64, pair_s: f64) -> Result<f64> {
         let (seconds, count) = GAP_SPINS;
         let kernels = self.rig.kernels.clone();
         let mut work = || kernels.spin_cycles(&cuda.stream, (seconds * cycles_per_s) as i64);
@@ -129,12 +127,12 @@ impl Readings<'_> {
 }
 
 /// Returns the median of [`READINGS`] readings.
-fn median_reading(read: impl FnMut() -> Result<f64, CellError>) -> Result<f64, CellError> {
+fn median_reading(read: impl FnMut() -> Result<f64>) -> Result<f64> {
     median_of(READINGS, read)
 }
 
 /// Returns the median of `count` readings.
-fn median_of(count: u32, mut read: impl FnMut() -> Result<f64, CellError>) -> Result<f64, CellError> {
+fn median_of(count: u32, mut read: impl FnMut() -> Result<f64>) -> Result<f64> {
     Ok(median_or_nan(&(0..count).map(|_| read()).collect::<Result<Vec<f64>, _>>()?))
 }
 

@@ -7,17 +7,17 @@ use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE as C
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaEvent, CudaSlice};
 use gpubench_report::case::Cache;
-use gpubench_report::error::CellError;
 
-use super::super::context::{Cuda, driver};
+use super::super::context::Cuda;
 use super::super::ffi::completion::Completion;
 use super::super::ffi::driver::{self as ffi, Elapsed};
 use super::super::ffi::timing::{Mailbox, TimingKernels};
 use super::SOURCE;
 use super::blocking_kernel::BlockingKernel;
+use crate::failure::{Result, driver};
 
 /// Enqueues the work once.
-pub(crate) type EnqueueFn<'a> = dyn FnMut() -> Result<(), CellError> + 'a;
+pub(crate) type EnqueueFn<'a> = dyn FnMut() -> Result<()> + 'a;
 
 /// Host-clock readings of some work, in seconds since just before it was enqueued.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ pub(crate) struct TimingRig {
 impl TimingRig {
     /// Makes the parts and launches every kernel once: the driver loads a kernel's code at its first launch, which
     /// behind a blocking kernel would wait for that kernel.
-    pub(crate) fn new(cuda: &Cuda, elapsed: Elapsed) -> Result<TimingRig, CellError> {
+    pub(crate) fn new(cuda: &Cuda, elapsed: Elapsed) -> Result<TimingRig> {
         let event =
             || cuda.ctx.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(driver("cuEventCreate"));
         let rated_khz = ffi::attribute(cuda.device(), CLOCK_RATE).ok().filter(|khz| *khz > 0);
@@ -86,7 +86,7 @@ impl TimingRig {
     }
 
     /// Brings the caches into that state and waits for the device, so that the flush does not run into the sample.
-    pub(crate) fn prepare_caches(&mut self, cache: Cache) -> Result<(), CellError> {
+    pub(crate) fn prepare_caches(&mut self, cache: Cache) -> Result<()> {
         if cache == Cache::Cold {
             self.cache_flush.run(&self.cuda, &self.kernels)?;
         }
@@ -94,7 +94,7 @@ impl TimingRig {
     }
 
     /// Times one execution by the host's clock, until the host knows that the work is done. The device must be idle.
-    pub(crate) fn time_host(&self, work: &mut EnqueueFn<'_>) -> Result<HostTimes, CellError> {
+    pub(crate) fn time_host(&self, work: &mut EnqueueFn<'_>) -> Result<HostTimes> {
         self.completion.clear();
         let begun = Instant::now();
         work()?;
@@ -107,7 +107,7 @@ impl TimingRig {
 
     /// Times one execution by the host's clock, until the driver reports an idle stream. Returns seconds. The device must be
     /// idle.
-    pub(crate) fn time_until_idle(&self, work: &mut EnqueueFn<'_>) -> Result<f64, CellError> {
+    pub(crate) fn time_until_idle(&self, work: &mut EnqueueFn<'_>) -> Result<f64> {
         let begun = Instant::now();
         work()?;
         self.cuda.synchronize()?;
@@ -115,10 +115,7 @@ impl TimingRig {
     }
 
     /// Times one execution by both clocks, without a blocking kernel. The device must be idle.
-    pub(crate) fn time_both_clocks(
-        &self,
-        work: &mut EnqueueFn<'_>,
-    ) -> Result<(HostTimes, DeviceReading), CellError> {
+    pub(crate) fn time_both_clocks(&self, work: &mut EnqueueFn<'_>) -> Result<(HostTimes, DeviceReading)> {
         let stream = &self.cuda.stream;
         self.mailbox.clear_timestamps();
         self.kernels.timestamp(stream, &self.mailbox, 0)?;
@@ -142,7 +139,7 @@ impl TimingRig {
         lead_in: u32,
         repeats: u32,
         work: &mut EnqueueFn<'_>,
-    ) -> Result<Option<DeviceReading>, CellError> {
+    ) -> Result<Option<DeviceReading>> {
         let TimingRig { cuda, kernels, mailbox, blocking_kernel, start, end, .. } = self;
         let stream = &cuda.stream;
         mailbox.clear_timestamps();
@@ -163,19 +160,19 @@ impl TimingRig {
 
     /// Runs `queue`, which enqueues work, behind a blocking kernel and waits. Returns `false` if the kernel timed
     /// out.
-    pub(crate) fn run_blocked(&mut self, queue: &mut EnqueueFn<'_>) -> Result<bool, CellError> {
+    pub(crate) fn run_blocked(&mut self, queue: &mut EnqueueFn<'_>) -> Result<bool> {
         let TimingRig { cuda, kernels, mailbox, blocking_kernel, .. } = self;
         blocking_kernel.block_while(cuda, kernels, mailbox, queue)
     }
 
     /// Returns whether an empty blocking kernel can be released. It cannot where every launch waits for the device,
     /// as under some profilers and with CUDA_LAUNCH_BLOCKING.
-    pub(crate) fn can_block(&mut self) -> Result<bool, CellError> {
+    pub(crate) fn can_block(&mut self) -> Result<bool> {
         Ok(self.time_blocked(0, 0, &mut || Ok(()))?.is_some())
     }
 
     /// Reads the events and timestamps, which must be complete.
-    fn reading(&self) -> Result<DeviceReading, CellError> {
+    fn reading(&self) -> Result<DeviceReading> {
         let milliseconds =
             self.elapsed.milliseconds(&self.start, &self.end).map_err(driver("cuEventElapsedTime"))?;
         let sm_mhz = mhz(self.mailbox.timestamp(0), self.mailbox.timestamp(1));
@@ -200,14 +197,14 @@ struct CacheFlush {
 }
 
 impl CacheFlush {
-    fn new(cuda: &Cuda) -> Result<Self, CellError> {
+    fn new(cuda: &Cuda) -> Result<Self> {
         // Not counted as an allocation, because it belongs to no job.
         let zeros = cuda.stream.alloc_zeros(CACHES * cuda.l2_bytes().unwrap_or(UNKNOWN_L2_BYTES));
         Ok(CacheFlush { zeros: zeros.map_err(driver("cuMemAllocAsync"))? })
     }
 
     /// Enqueues the read.
-    fn run(&mut self, cuda: &Cuda, kernels: &TimingKernels) -> Result<(), CellError> {
+    fn run(&mut self, cuda: &Cuda, kernels: &TimingKernels) -> Result<()> {
         kernels.flush_l2(cuda, &cuda.stream, &mut self.zeros)
     }
 }

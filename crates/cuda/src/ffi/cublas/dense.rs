@@ -5,38 +5,39 @@ use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
 use gpubench_report::error::CellError;
 
 use super::{Cublas, check};
+use crate::failure::Result;
 
 /// The position of a column-major matrix, or of the first of a batch, within a slice.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Matrix {
+pub struct Matrix {
     /// Elements before the matrix.
-    pub(crate) offset: usize,
+    pub offset: usize,
     /// Elements from one column to the next.
     pub leading: usize,
     /// Elements from one matrix to the next.
-    pub(crate) stride: usize,
+    pub stride: usize,
     /// Whether the product uses its transpose.
     pub transposed: bool,
 }
 
 impl Matrix {
     /// A matrix at the start of the slice whose columns have `leading` elements and follow each other.
-    pub(crate) fn new(leading: usize) -> Matrix {
+    pub fn new(leading: usize) -> Matrix {
         Matrix { offset: 0, leading, stride: 0, transposed: false }
     }
 
     /// The matrix, transposed.
-    pub(crate) fn t(self) -> Matrix {
+    pub fn t(self) -> Matrix {
         Matrix { transposed: !self.transposed, ..self }
     }
 
     /// The matrix, starting `offset` elements into the slice.
-    pub(crate) fn from(self, offset: usize) -> Matrix {
+    pub fn from(self, offset: usize) -> Matrix {
         Matrix { offset, ..self }
     }
 
     /// The first of a batch whose matrices are `stride` elements apart.
-    pub(crate) fn each(self, stride: usize) -> Matrix {
+    pub fn each(self, stride: usize) -> Matrix {
         Matrix { stride, ..self }
     }
 
@@ -46,7 +47,7 @@ impl Matrix {
 
     /// Fails if `count` matrices that are `rows` by `columns`, after any transposition, exceed a slice of `len`
     /// elements.
-    fn fits(self, len: usize, count: usize, (rows, columns): (usize, usize)) -> Result<(), CellError> {
+    fn fits(self, len: usize, count: usize, (rows, columns): (usize, usize)) -> Result<()> {
         let (rows, columns) = if self.transposed { (columns, rows) } else { (rows, columns) };
         let end = self.offset
             + count.saturating_sub(1) * self.stride
@@ -63,30 +64,30 @@ impl Matrix {
 
 /// `C = alpha A B + beta C`, `count` times.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Product {
+pub struct Product {
     /// Rows of C, its columns, and the columns of A.
-    pub(crate) shape: [usize; 3],
+    pub shape: [usize; 3],
     /// Number of products of that shape.
     pub count: usize,
     /// Factor of the product.
     pub alpha: f64,
     /// Factor of the previous C; with 0, C is not read.
-    pub(crate) beta: f64,
+    pub beta: f64,
 }
 
 impl Product {
     /// The product `C = A B` of that shape.
-    pub(crate) fn new(shape: [usize; 3]) -> Product {
+    pub fn new(shape: [usize; 3]) -> Product {
         Product { shape, count: 1, alpha: 1.0, beta: 0.0 }
     }
 
     /// Subtracts the product from C instead.
-    pub(crate) fn subtracted(self) -> Product {
+    pub fn subtracted(self) -> Product {
         Product { alpha: -1.0, beta: 1.0, ..self }
     }
 
     /// The product for each of a batch of `count` matrices.
-    pub(crate) fn times(self, count: usize) -> Product {
+    pub fn times(self, count: usize) -> Product {
         Product { count, ..self }
     }
 }
@@ -96,13 +97,13 @@ impl Cublas {
     ///
     /// # Errors
     /// A matrix exceeds its slice, or a size exceeds 32 bits.
-    pub(crate) fn product(
+    pub fn product(
         &self,
         product: Product,
         (a, a_at): (&CudaSlice<f64>, Matrix),
         (b, b_at): (&CudaSlice<f64>, Matrix),
         (c, c_at): (&mut CudaSlice<f64>, Matrix),
-    ) -> Result<(), CellError> {
+    ) -> Result<()> {
         let Product { shape: [m, n, k], count, alpha, beta } = product;
         a_at.fits(a.len(), count, (m, k))?;
         b_at.fits(b.len(), count, (k, n))?;

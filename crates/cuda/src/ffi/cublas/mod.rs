@@ -4,16 +4,18 @@
 
 mod dense;
 
-pub(crate) use dense::{Matrix, Product};
+pub use dense::{Matrix, Product};
 
 use cudarc::cublas::sys::{self, cublasComputeType_t, cublasGemmAlgo_t, cublasHandle_t, cublasOperation_t};
 use cudarc::cublas::sys::{cublasStatus_t, cudaDataType_t};
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
 use gpubench_report::error::{CellError, Unavailable};
 
-use super::super::context::{Cuda, Library};
+use super::super::context::Cuda;
 use super::status::Status;
 use super::succeeded;
+use crate::failure::Result;
+use crate::library::Library;
 
 /// The workspace that cuBLAS recommends for the largest chips. Without it, cuBLAS allocates during calls.
 const WORKSPACE_BYTES: usize = 32 << 20;
@@ -28,9 +30,22 @@ const SMALL: usize = 257;
 /// The first version of cuBLAS that emulates float64, as `cublasGetVersion` reports it.
 const EMULATES_FROM: i32 = 130_100;
 
+/// Bytes of device memory to reserve for a handle and its workspace.
+pub const WORKSPACE: u128 = 64 << 20;
+
+/// Returns a size as the 32-bit integer that cuBLAS takes.
+///
+/// # Errors
+/// It exceeds 32 bits.
+pub fn checked_side(n: usize) -> Result<i32> {
+    i32::try_from(n).map_err(|_| {
+        Unavailable::new(format!("N = {n} exceeds cuBLAS's 32-bit sizes"), "choose a smaller size").into()
+    })
+}
+
 /// The arithmetic of a product: the types of operands, answer and sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Arithmetic {
+pub enum Arithmetic {
     /// float32 throughout, by IEEE.
     F32,
     /// float64 throughout.
@@ -73,7 +88,7 @@ impl Arithmetic {
 }
 
 /// A cuBLAS handle.
-pub(crate) struct Cublas {
+pub struct Cublas {
     handle: cublasHandle_t,
     cuda: Cuda,
     /// The handle uses it until it is destroyed.
@@ -82,12 +97,12 @@ pub(crate) struct Cublas {
 
 impl Cublas {
     /// Loads cuBLAS and makes a handle on the context's stream.
-    pub(crate) fn new(cuda: &Cuda) -> Result<Cublas, CellError> {
+    pub fn new(cuda: &Cuda) -> Result<Cublas> {
         Cublas::with_workspace(cuda, WORKSPACE_BYTES)
     }
 
     /// Makes a handle for products of matrices of up to `n` rows and columns, transposed or not.
-    pub(crate) fn for_size(cuda: &Cuda, n: usize) -> Result<Cublas, CellError> {
+    pub fn for_size(cuda: &Cuda, n: usize) -> Result<Cublas> {
         Cublas::with_workspace(cuda, if n <= SMALL { SMALL_WORKSPACE_BYTES } else { WORKSPACE_BYTES })
     }
 
@@ -96,7 +111,7 @@ impl Cublas {
     ///
     /// # Errors
     /// As for [`Cublas::new`]; cuBLAS before 13.1 cannot emulate float64.
-    pub(crate) fn emulating(cuda: &Cuda) -> Result<Cublas, CellError> {
+    pub fn emulating(cuda: &Cuda) -> Result<Cublas> {
         use sys::cublasEmulationStrategy_t::CUBLAS_EMULATION_STRATEGY_EAGER;
         let made = Cublas::new(cuda)?;
         let mut version = 0;
@@ -113,7 +128,7 @@ impl Cublas {
         Ok(made)
     }
 
-    fn with_workspace(cuda: &Cuda, bytes: usize) -> Result<Cublas, CellError> {
+    fn with_workspace(cuda: &Cuda, bytes: usize) -> Result<Cublas> {
         cuda.require(Library::Cublas)?;
         let mut workspace = cuda.alloc::<u8>(bytes)?;
         let mut handle = std::ptr::null_mut();
@@ -131,20 +146,20 @@ impl Cublas {
     }
 
     /// Enqueues `c = a * b` for `n` by `n` row-major matrices whose elements have the sizes of `arithmetic`.
-    pub(crate) fn multiply<A, C>(
+    pub fn multiply<A, C>(
         &self,
         arithmetic: Arithmetic,
         n: i32,
         a: &CudaSlice<A>,
         b: &CudaSlice<A>,
         c: &mut CudaSlice<C>,
-    ) -> Result<(), CellError> {
+    ) -> Result<()> {
         self.multiply_padded(arithmetic, n, n, a, b, c)
     }
 
     /// Enqueues `c = a * b` like [`Cublas::multiply`] for operands whose rows begin `pitch` elements apart. A pitch below `n`
     /// counts as `n`.
-    pub(crate) fn multiply_padded<A, C>(
+    pub fn multiply_padded<A, C>(
         &self,
         arithmetic: Arithmetic,
         n: i32,
@@ -152,7 +167,7 @@ impl Cublas {
         a: &CudaSlice<A>,
         b: &CudaSlice<A>,
         c: &mut CudaSlice<C>,
-    ) -> Result<(), CellError> {
+    ) -> Result<()> {
         let pitch = pitch.max(n);
         let rows_of = |elements: i32| {
             let [rows, elements] = [n, elements].map(|count| usize::try_from(count).unwrap_or(usize::MAX));
@@ -195,7 +210,7 @@ impl Drop for Cublas {
     }
 }
 
-fn check(call: &str, status: cublasStatus_t) -> Result<(), CellError> {
+fn check(call: &str, status: cublasStatus_t) -> Result<()> {
     let status = Status::from(status);
     // cuBLAS reports this after a fault in a kernel, which leaves the context unusable.
     if status.is(cublasStatus_t::CUBLAS_STATUS_EXECUTION_FAILED) {

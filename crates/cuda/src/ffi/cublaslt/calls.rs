@@ -8,6 +8,7 @@ use std::ffi::{c_int, c_void};
 use cudarc::cublas::sys::{cublasComputeType_t, cublasStatus_t, cudaDataType_t};
 use gpubench_report::error::CellError;
 
+use crate::failure::Result;
 use crate::ffi::out_of_memory;
 use crate::ffi::status::Status;
 
@@ -65,7 +66,7 @@ calls! {
 }
 
 /// Converts a failed call to an error that says what to use instead.
-pub(super) fn check(call: &str, status: c_int) -> Result<(), CellError> {
+pub(super) fn check(call: &str, status: c_int) -> Result<()> {
     let status = Status::numbered::<cublasStatus_t>(status.cast_unsigned());
     if status.is_success() {
         return Ok(());
@@ -89,7 +90,7 @@ impl Owned {
         call: &str,
         destroy: unsafe extern "C" fn(Handle) -> c_int,
         create: impl FnOnce(*mut Handle) -> c_int,
-    ) -> Result<Owned, CellError> {
+    ) -> Result<Owned> {
         let mut raw = std::ptr::null_mut();
         check(call, create(&raw mut raw))?;
         Ok(Owned { raw, destroy })

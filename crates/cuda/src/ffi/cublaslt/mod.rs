@@ -5,7 +5,7 @@
 mod calls;
 mod product;
 
-pub(crate) use product::{LtProduct, ProductReal};
+pub use product::LtProduct;
 
 use std::ffi::c_int;
 
@@ -13,7 +13,9 @@ use cudarc::cublas::sys::{cublasComputeType_t, cudaDataType_t};
 use cudarc::driver::CudaSlice;
 use gpubench_report::error::{CellError, Unavailable};
 
-use crate::context::{Cuda, Library};
+use crate::context::Cuda;
+use crate::failure::Result;
+use crate::library::Library;
 use crate::loader;
 use calls::{Algorithm, CublasLtCalls, Owned, check};
 
@@ -51,7 +53,7 @@ impl CublasLt {
     ///
     /// # Errors
     /// It is missing or too old.
-    fn load(cuda: &Cuda) -> Result<CublasLt, CellError> {
+    fn load(cuda: &Cuda) -> Result<CublasLt> {
         cuda.require(Library::CublasLt)?;
         let calls = loader::open_by_stem(Library::CublasLt.stem())
             .as_ref()
@@ -69,7 +71,7 @@ impl CublasLt {
     }
 
     /// Describes sums of products in that arithmetic of operands that are read as they are.
-    fn operation(&self, compute: cublasComputeType_t, sums: cudaDataType_t) -> Result<Owned, CellError> {
+    fn operation(&self, compute: cublasComputeType_t, sums: cudaDataType_t) -> Result<Owned> {
         // SAFETY: the place is writable.
         Owned::new("cublasLtMatmulDescCreate", self.calls.destroy_operation, |raw| unsafe {
             (self.calls.operation)(raw, compute, sums)
@@ -77,7 +79,7 @@ impl CublasLt {
     }
 
     /// Describes a matrix of `side` by `side` elements, or a batch of them one after the other.
-    fn layout(&self, kind: cudaDataType_t, side: usize, batch: i32) -> Result<Owned, CellError> {
+    fn layout(&self, kind: cudaDataType_t, side: usize, batch: i32) -> Result<Owned> {
         // SAFETY: the place is writable.
         let layout = Owned::new("cublasLtMatrixLayoutCreate", self.calls.destroy_layout, |raw| unsafe {
             (self.calls.layout)(raw, kind, side as u64, side as u64, side as i64)
@@ -100,12 +102,7 @@ impl CublasLt {
     ///
     /// # Errors
     /// It proposes none.
-    fn algorithms(
-        &self,
-        operation: &Owned,
-        operand: &Owned,
-        answer: &Owned,
-    ) -> Result<Vec<Algorithm>, CellError> {
+    fn algorithms(&self, operation: &Owned, operand: &Owned, answer: &Owned) -> Result<Vec<Algorithm>> {
         let CublasLt { calls, handle, .. } = self;
         // SAFETY: the place is writable.
         let preference =

@@ -5,42 +5,21 @@ use std::marker::PhantomData;
 
 use cudarc::cublas::sys::{cublasComputeType_t, cublasOperation_t, cudaDataType_t};
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
-use gpubench_report::error::CellError;
+use gpubench_report::case::DType;
 
 use super::calls::{Algorithm, Owned, check};
 use super::{CublasLt, SHORT, WORKSPACE_BYTES, none};
 use crate::context::{Cuda, DeviceElement};
+use crate::failure::Result;
 use crate::ffi::launch::fits;
 use crate::ffi::tuning::fastest;
 
 /// Value of `cublasLtMatmulDescAttributes_t`: how the first operand is read.
 const TRANSA: c_int = 3;
 
-/// An element type, with the types of its sums.
-pub(crate) trait ProductReal: DeviceElement {
-    const TYPE: cudaDataType_t;
-    const COMPUTE: cublasComputeType_t;
-    const ONE: Self;
-    const ZERO: Self;
-}
-
-impl ProductReal for f32 {
-    const TYPE: cudaDataType_t = cudaDataType_t::CUDA_R_32F;
-    const COMPUTE: cublasComputeType_t = cublasComputeType_t::CUBLAS_COMPUTE_32F;
-    const ONE: f32 = 1.0;
-    const ZERO: f32 = 0.0;
-}
-
-impl ProductReal for f64 {
-    const TYPE: cudaDataType_t = cudaDataType_t::CUDA_R_64F;
-    const COMPUTE: cublasComputeType_t = cublasComputeType_t::CUBLAS_COMPUTE_64F;
-    const ONE: f64 = 1.0;
-    const ZERO: f64 = 0.0;
-}
-
 /// The product `C = A B` of matrices with elements of type `A` to sums of type `C`, or several such products, whose matrices follow
 /// each other.
-pub(crate) struct LtProduct<A, C> {
+pub struct LtProduct<A, C> {
     // Descriptions before the library, because fields are dropped in this order.
     operation: Owned,
     /// The layout of both operands.
@@ -57,15 +36,19 @@ pub(crate) struct LtProduct<A, C> {
     operands: PhantomData<A>,
 }
 
-impl<T: ProductReal> LtProduct<T, T> {
+impl<T: DeviceElement> LtProduct<T, T> {
     /// Loads cuBLASLt and asks for algorithms for `n` by `n` matrices of floating point.
     ///
     /// # Errors
     /// The library is missing, or has no algorithm for this device, type and size.
-    pub(crate) fn dense(cuda: &Cuda, n: usize) -> Result<Self, CellError> {
+    pub fn dense(cuda: &Cuda, n: usize) -> Result<Self> {
         let library = CublasLt::load(cuda)?;
-        let operation = library.operation(T::COMPUTE, T::TYPE)?;
-        LtProduct::new(library, operation, (T::TYPE, T::TYPE), (n, 1), (T::ONE, T::ZERO))
+        let (of, compute) = match T::DTYPE {
+            DType::F32 => (cudaDataType_t::CUDA_R_32F, cublasComputeType_t::CUBLAS_COMPUTE_32F),
+            DType::F64 => (cudaDataType_t::CUDA_R_64F, cublasComputeType_t::CUBLAS_COMPUTE_64F),
+        };
+        let operation = library.operation(compute, of)?;
+        LtProduct::new(library, operation, (of, of), (n, 1), (T::ONE, T::ZERO))
     }
 }
 
@@ -75,7 +58,7 @@ impl LtProduct<i8, i32> {
     ///
     /// # Errors
     /// The library is missing, or has no algorithm for this device and size.
-    pub(crate) fn of_integers(cuda: &Cuda, pitch: usize, moduli: i32) -> Result<Self, CellError> {
+    pub fn of_integers(cuda: &Cuda, pitch: usize, moduli: i32) -> Result<Self> {
         let library = CublasLt::load(cuda)?;
         let operation =
             library.operation(cublasComputeType_t::CUBLAS_COMPUTE_32I, cudaDataType_t::CUDA_R_32I)?;
@@ -97,7 +80,7 @@ impl<A, C> LtProduct<A, C> {
         (of_operands, of_answer): (cudaDataType_t, cudaDataType_t),
         (side, count): (usize, i32),
         factors: (C, C),
-    ) -> Result<Self, CellError> {
+    ) -> Result<Self> {
         let operand = library.layout(of_operands, side, count)?;
         let answer = library.layout(of_answer, side, count)?;
         let algorithms = library.algorithms(&operation, &operand, &answer)?;
@@ -107,12 +90,7 @@ impl<A, C> LtProduct<A, C> {
     }
 
     /// Enqueues the product.
-    pub(crate) fn enqueue(
-        &self,
-        a: &CudaSlice<A>,
-        b: &CudaSlice<A>,
-        c: &mut CudaSlice<C>,
-    ) -> Result<(), CellError> {
+    pub fn enqueue(&self, a: &CudaSlice<A>, b: &CudaSlice<A>, c: &mut CudaSlice<C>) -> Result<()> {
         self.enqueue_by(self.algorithms.first().ok_or_else(none)?, a, b, c)
     }
 
@@ -121,12 +99,7 @@ impl<A, C> LtProduct<A, C> {
     ///
     /// # Errors
     /// The library refuses every algorithm, or the device fails.
-    pub(crate) fn choose(
-        &mut self,
-        a: &CudaSlice<A>,
-        b: &CudaSlice<A>,
-        c: &mut CudaSlice<C>,
-    ) -> Result<(), CellError> {
+    pub fn choose(&mut self, a: &CudaSlice<A>, b: &CudaSlice<A>, c: &mut CudaSlice<C>) -> Result<()> {
         let run = |algorithm: &Algorithm| self.enqueue_by(algorithm, a, b, c);
         let runs = if self.side <= SHORT { 8 } else { 1 };
         let best = fastest(&self.library.cuda, runs, &self.algorithms, run)?;
@@ -140,37 +113,41 @@ impl<A, C> LtProduct<A, C> {
         a: &CudaSlice<A>,
         b: &CudaSlice<A>,
         c: &mut CudaSlice<C>,
-    ) -> Result<(), CellError> {
+    ) -> Result<()> {
         fits("A", a, self.elements)?;
         fits("B", b, self.elements)?;
         fits("C", c, self.elements)?;
-        let LtProduct { operation, operand, answer, library, .. } = self;
-        let stream = &library.cuda.stream;
+        let CublasLt { cuda: Cuda { stream, .. }, calls, handle, workspace } = &self.library;
         let (a, b) = (a.device_ptr(stream).0 as *const c_void, b.device_ptr(stream).0 as *const c_void);
         let c = c.device_ptr_mut(stream).0 as *mut c_void;
-        let (one, zero) = (&raw const self.factors.0, &raw const self.factors.1);
+        let (one, zero) = ((&raw const self.factors.0).cast(), (&raw const self.factors.1).cast());
+        let [handle, operation, operand, answer] =
+            [handle, &self.operation, &self.operand, &self.answer].map(|owned| owned.raw);
+        let (algorithm, work) =
+            (&raw const algorithm.algorithm, workspace.device_ptr(stream).0 as *mut c_void);
+        let stream = stream.cu_stream().cast();
         // Row-major matrices are column-major ones transposed, so B comes first.
         // SAFETY: descriptors and handle are alive; the layouts are those of the arrays (checked above), which begin at
         // allocations and so have the alignment that the algorithms were chosen for; the workspace has the bytes that the
         // algorithm was chosen for; the scalars are read before the call returns.
         check("cublasLtMatmul", unsafe {
-            (library.calls.multiply)(
-                library.handle.raw,
-                operation.raw,
-                one.cast(),
+            (calls.multiply)(
+                handle,
+                operation,
+                one,
                 b,
-                operand.raw,
+                operand,
                 a,
-                operand.raw,
-                zero.cast(),
+                operand,
+                zero,
                 c.cast_const(),
-                answer.raw,
+                answer,
                 c,
-                answer.raw,
-                &raw const algorithm.algorithm,
-                library.workspace.device_ptr(stream).0 as *mut c_void,
+                answer,
+                algorithm,
+                work,
                 WORKSPACE_BYTES,
-                stream.cu_stream().cast(),
+                stream,
             )
         })
     }

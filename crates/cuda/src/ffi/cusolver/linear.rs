@@ -1,132 +1,120 @@
-//! Cholesky and LU factorisations and the solves that use them.
+//! Solutions of linear systems by Cholesky and LU factorisations.
+
+use std::rc::Rc;
 
 use cudarc::cusolver::sys;
 use cudarc::driver::CudaSlice;
-use gpubench_report::error::CellError;
 
-use super::{LOWER, Solver, SolverReal, SolverWorkspace, WorkspaceSize, check, checked_side};
+use super::{LOWER, Solver, SolverWorkspace, check, checked_side, type_of};
+use crate::context::{Cuda, DeviceElement};
+use crate::failure::Result;
 
-impl Solver {
-    /// Returns the workspace of [`Solver::potrf`] for an `n x n` matrix.
-    pub(crate) fn potrf_workspace<T: SolverReal>(
-        &self,
-        n: usize,
-        a: &CudaSlice<T>,
-    ) -> Result<WorkspaceSize, CellError> {
-        let call = "cusolverDnXpotrf_bufferSize";
-        let side = checked_side(call, n, &[(a.len(), n * n)])?;
-        let mut size = WorkspaceSize::none("cusolverDnXpotrf", n, T::TYPE);
-        let (handle, params, of, a) = (self.handle, self.params, T::TYPE, self.read(a));
-        let (device, host) = (&raw mut size.device, &raw mut size.host);
-        // SAFETY: handle and parameters are live, `a` has n x n elements, and the sizes are writable.
-        check(call, unsafe {
-            sys::cusolverDnXpotrf_bufferSize(handle, params, LOWER, side, of, a, side, of, device, host)
-        })?;
-        Ok(size)
-    }
+/// Factors the column-major matrix A of a size in place, and solves A x = b in place of b. Writes to the first element of each
+/// `info` whether the factorisation and the solution succeeded: 0, or the order of the minor or the pivot that failed.
+pub(crate) type Solution<T> =
+    Box<dyn FnMut(&mut CudaSlice<T>, &mut CudaSlice<T>, [&mut CudaSlice<i32>; 2]) -> Result<()>>;
 
-    /// Factors the column-major `n x n` matrix `a` as L Lᵀ in its lower triangle, and writes to `info[0]`
-    /// the order of the first minor that is not positive definite, or 0.
-    pub(crate) fn potrf<T: SolverReal>(
-        &self,
-        n: usize,
-        a: &mut CudaSlice<T>,
-        work: &mut SolverWorkspace,
-        info: &mut CudaSlice<i32>,
-    ) -> Result<(), CellError> {
-        let call = "cusolverDnXpotrf";
-        let side = checked_side(call, n, &[(a.len(), n * n), (info.len(), 1)])?;
-        let (device, len, host, host_len, _) = work.pointers(&self.stream, call, n, T::TYPE)?;
-        let (handle, params, of) = (self.handle, self.params, T::TYPE);
-        let (a, info) = (self.write(a), self.write(info).cast());
-        // SAFETY: handle and parameters are live; `a` has n x n elements, `info` one; the workspace was
-        // made for this routine and size, and outlives the work (see `SolverWorkspace`).
-        check(call, unsafe {
+/// Prepares a [`Solution`] by a routine, for matrices of a size.
+pub(crate) type SolutionRoutine<T> = fn(&Cuda, Rc<Solver>, usize, &CudaSlice<T>) -> Result<Solution<T>>;
+
+/// Asks for the workspace of `potrf` and `potrs` for an `n x n` matrix, and allocates it. Their factor is L Lᵀ, in the lower
+/// triangle of A.
+pub(crate) fn cholesky<T: DeviceElement>(
+    cuda: &Cuda,
+    solver: Rc<Solver>,
+    n: usize,
+    a: &CudaSlice<T>,
+) -> Result<Solution<T>> {
+    let call = "cusolverDnXpotrf_bufferSize";
+    let side = checked_side(call, n, &[(a.len(), n * n)])?;
+    let (handle, params, of, a) = (solver.handle, solver.params, type_of(T::DTYPE), solver.read(a));
+    // SAFETY: handle and parameters are live, `a` has n x n elements, and the sizes are writable.
+    let mut work = SolverWorkspace::ask(cuda, call, |device, host| unsafe {
+        sys::cusolverDnXpotrf_bufferSize(handle, params, LOWER, side, of, a, side, of, device, host)
+    })?;
+    Ok(Box::new(move |a, b, [factor_info, solve_info]| {
+        let infos = [(factor_info.len(), 1), (solve_info.len(), 1)];
+        checked_side("cusolverDnXpotrf", n, &infos)?;
+        checked_side("cusolverDnXpotrs", n, &[(a.len(), n * n), (b.len(), n)])?;
+        let (device, len, host, host_len, _) = work.parts(&solver.stream);
+        let (a, b) = (solver.write(a), solver.write(b));
+        let [factor_info, solve_info] = [factor_info, solve_info].map(|info| solver.write(info).cast());
+        // SAFETY: handle and parameters are live; `a` has n x n elements, each `info` one; the workspace was made for this
+        // routine and size, and outlives the work (see `SolverWorkspace`).
+        check("cusolverDnXpotrf", unsafe {
             sys::cusolverDnXpotrf(
-                handle, params, LOWER, side, of, a, side, of, device, len, host, host_len, info,
+                handle,
+                params,
+                LOWER,
+                side,
+                of,
+                a,
+                side,
+                of,
+                device,
+                len,
+                host,
+                host_len,
+                factor_info,
             )
-        })
-    }
-
-    /// Solves A x = b in place of `b` (`n` elements) from what [`Solver::potrf`] left in `a`; `info[0]` is 0.
-    pub(crate) fn potrs<T: SolverReal>(
-        &self,
-        n: usize,
-        a: &CudaSlice<T>,
-        b: &mut CudaSlice<T>,
-        info: &mut CudaSlice<i32>,
-    ) -> Result<(), CellError> {
-        let call = "cusolverDnXpotrs";
-        let side = checked_side(call, n, &[(a.len(), n * n), (b.len(), n), (info.len(), 1)])?;
-        let (handle, params, of) = (self.handle, self.params, T::TYPE);
-        let (a, b, info) = (self.read(a), self.write(b), self.write(info).cast());
-        // SAFETY: handle and parameters are live; `a` has n x n elements, `b` n, `info` one.
-        check(call, unsafe {
-            sys::cusolverDnXpotrs(handle, params, LOWER, side, 1, of, a, side, of, b, side, info)
-        })
-    }
-
-    /// Returns the workspace of [`Solver::getrf`] for an `n x n` matrix.
-    pub(crate) fn getrf_workspace<T: SolverReal>(
-        &self,
-        n: usize,
-        a: &CudaSlice<T>,
-    ) -> Result<WorkspaceSize, CellError> {
-        let call = "cusolverDnXgetrf_bufferSize";
-        let side = checked_side(call, n, &[(a.len(), n * n)])?;
-        let mut size = WorkspaceSize::none("cusolverDnXgetrf", n, T::TYPE);
-        let (handle, params, of, a) = (self.handle, self.params, T::TYPE, self.read(a));
-        let (device, host) = (&raw mut size.device, &raw mut size.host);
-        // SAFETY: handle and parameters are live, `a` has n x n elements, and the sizes are writable.
-        check(call, unsafe {
-            sys::cusolverDnXgetrf_bufferSize(handle, params, side, side, of, a, side, of, device, host)
         })?;
-        Ok(size)
-    }
+        // SAFETY: as above; `b` has n elements.
+        check("cusolverDnXpotrs", unsafe {
+            sys::cusolverDnXpotrs(handle, params, LOWER, side, 1, of, a, side, of, b, side, solve_info)
+        })
+    }))
+}
 
-    /// Factors the column-major `n x n` matrix `a` as P L U in place with `n` pivots, and writes to `info[0]`
-    /// the index (from 1) of the first zero on U's diagonal, or 0.
-    pub(crate) fn getrf<T: SolverReal>(
-        &self,
-        n: usize,
-        a: &mut CudaSlice<T>,
-        pivots: &mut CudaSlice<i64>,
-        work: &mut SolverWorkspace,
-        info: &mut CudaSlice<i32>,
-    ) -> Result<(), CellError> {
-        let call = "cusolverDnXgetrf";
-        let side = checked_side(call, n, &[(a.len(), n * n), (pivots.len(), n), (info.len(), 1)])?;
-        let (device, len, host, host_len, _) = work.pointers(&self.stream, call, n, T::TYPE)?;
-        let (handle, params, of) = (self.handle, self.params, T::TYPE);
-        let (a, pivots, info) = (self.write(a), self.write(pivots).cast(), self.write(info).cast());
-        // SAFETY: handle and parameters are live; `a` has n x n elements, `pivots` n, `info` one; the
-        // workspace was made for this routine and size, and outlives the work (see `SolverWorkspace`).
-        check(call, unsafe {
+/// Asks for the workspace of `getrf` and `getrs` for an `n x n` matrix, and allocates it with the pivots. Their factors are
+/// P L U, in place of A.
+pub(crate) fn lu<T: DeviceElement>(
+    cuda: &Cuda,
+    solver: Rc<Solver>,
+    n: usize,
+    a: &CudaSlice<T>,
+) -> Result<Solution<T>> {
+    let call = "cusolverDnXgetrf_bufferSize";
+    let side = checked_side(call, n, &[(a.len(), n * n)])?;
+    let (handle, params, of, a) = (solver.handle, solver.params, type_of(T::DTYPE), solver.read(a));
+    // SAFETY: handle and parameters are live, `a` has n x n elements, and the sizes are writable.
+    let mut work = SolverWorkspace::ask(cuda, call, |device, host| unsafe {
+        sys::cusolverDnXgetrf_bufferSize(handle, params, side, side, of, a, side, of, device, host)
+    })?;
+    cuda.reserve(8 * n as u128)?;
+    let mut pivots = cuda.alloc::<i64>(n)?;
+    let plain = sys::cublasOperation_t::CUBLAS_OP_N;
+    Ok(Box::new(move |a, b, [factor_info, solve_info]| {
+        let infos = [(factor_info.len(), 1), (solve_info.len(), 1)];
+        checked_side("cusolverDnXgetrf", n, &infos)?;
+        checked_side("cusolverDnXgetrs", n, &[(a.len(), n * n), (b.len(), n)])?;
+        let (device, len, host, host_len, _) = work.parts(&solver.stream);
+        let (a, b, pivots) = (solver.write(a), solver.write(b), solver.write(&mut pivots).cast::<i64>());
+        let [factor_info, solve_info] = [factor_info, solve_info].map(|info| solver.write(info).cast());
+        // SAFETY: handle and parameters are live; `a` has n x n elements, `pivots` n, each `info` one; the workspace was made
+        // for this routine and size, and outlives the work (see `SolverWorkspace`).
+        check("cusolverDnXgetrf", unsafe {
             sys::cusolverDnXgetrf(
-                handle, params, side, side, of, a, side, pivots, of, device, len, host, host_len, info,
+                handle,
+                params,
+                side,
+                side,
+                of,
+                a,
+                side,
+                pivots,
+                of,
+                device,
+                len,
+                host,
+                host_len,
+                factor_info,
+            )
+        })?;
+        // SAFETY: as above; `b` has n elements.
+        check("cusolverDnXgetrs", unsafe {
+            sys::cusolverDnXgetrs(
+                handle, params, plain, side, 1, of, a, side, pivots, of, b, side, solve_info,
             )
         })
-    }
-
-    /// Solves A x = b in place of `b` (`n` elements) from what [`Solver::getrf`] left in `a` and `pivots`;
-    /// `info[0]` is 0.
-    pub(crate) fn getrs<T: SolverReal>(
-        &self,
-        n: usize,
-        a: &CudaSlice<T>,
-        pivots: &CudaSlice<i64>,
-        b: &mut CudaSlice<T>,
-        info: &mut CudaSlice<i32>,
-    ) -> Result<(), CellError> {
-        let call = "cusolverDnXgetrs";
-        let lengths = [(a.len(), n * n), (pivots.len(), n), (b.len(), n), (info.len(), 1)];
-        let side = checked_side(call, n, &lengths)?;
-        let (handle, params, of) = (self.handle, self.params, T::TYPE);
-        let (a, pivots, b) = (self.read(a), self.read(pivots).cast(), self.write(b));
-        let (plain, info) = (sys::cublasOperation_t::CUBLAS_OP_N, self.write(info).cast());
-        // SAFETY: handle and parameters are live; `a` has n x n elements, `pivots` and `b` n, `info` one.
-        check(call, unsafe {
-            sys::cusolverDnXgetrs(handle, params, plain, side, 1, of, a, side, pivots, of, b, side, info)
-        })
-    }
+    }))
 }

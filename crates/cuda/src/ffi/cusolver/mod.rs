@@ -1,123 +1,74 @@
-//! cuSOLVER's dense handle and workspaces as owned values.
+//! cuSOLVER's dense handle, workspaces and routines as owned values. A routine is a closure that owns its workspace.
 //!
 //! API: <https://docs.nvidia.com/cuda/cusolver/>.
 
-mod approximate;
-mod eigen;
-mod jacobi;
 mod linear;
 mod svd;
 
-pub(crate) use jacobi::Jacobi;
-pub(crate) use svd::Vectors;
+pub(crate) use linear::{Solution, SolutionRoutine, cholesky, lu};
+pub use svd::{Decomposition, EigenDecomposition, Vectors, gesvd, gesvdp, syevd};
+pub(crate) use svd::{SvdRoutine, gesvda, gesvdj};
 
 use std::ffi::c_void;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use cudarc::cusolver::sys;
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr};
-use gpubench_report::error::CellError;
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+use gpubench_report::case::DType;
 
 use super::succeeded;
 use crate::context::Cuda;
-use crate::failure::driver;
+use crate::failure::{CellError, Result, driver};
 
 /// Symmetric matrices are read from their lower triangles in column-major order.
 const LOWER: sys::cublasFillMode_t = sys::cublasFillMode_t::CUBLAS_FILL_MODE_LOWER;
 
-fn check(call: &str, status: sys::cusolverStatus_t) -> Result<(), CellError> {
+fn check(call: &str, status: sys::cusolverStatus_t) -> Result<()> {
     succeeded(call, status)
 }
 
-/// An element type of cuSOLVER's dense routines.
-pub(crate) trait SolverReal: DeviceRepr + Copy + 'static {
-    /// cuSOLVER's value for the type.
-    const TYPE: sys::cudaDataType;
-    /// Machine epsilon of the type: the tolerance at which Jacobi sweeps stop.
-    const EPSILON: f64;
-}
-
-impl SolverReal for f32 {
-    const TYPE: sys::cudaDataType = sys::cudaDataType::CUDA_R_32F;
-    const EPSILON: f64 = f32::EPSILON as f64;
-}
-
-impl SolverReal for f64 {
-    const TYPE: sys::cudaDataType = sys::cudaDataType::CUDA_R_64F;
-    const EPSILON: f64 = f64::EPSILON;
-}
-
-/// Calls the routine for float32 or the one for float64, by the element type, with arguments whose pointers are cast to its types.
-macro_rules! by_element {
-    ($element:ty => [$single:path, $double:path] $($argument:expr),*) => {
-        match <$element>::TYPE {
-            sys::cudaDataType::CUDA_R_32F => $single($($argument),*),
-            _ => $double($($argument),*),
-        }
-    };
-}
-use by_element;
-
-/// The routine, matrix size and element type that a workspace is for.
-type Purpose = (&'static str, usize, sys::cudaDataType);
-
-/// Bytes of workspace that a routine needs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WorkspaceSize {
-    device: usize,
-    host: usize,
-    purpose: Purpose,
-}
-
-impl WorkspaceSize {
-    fn none(routine: &'static str, n: usize, element: sys::cudaDataType) -> Self {
-        WorkspaceSize { device: 0, host: 0, purpose: (routine, n, element) }
+/// Returns cuSOLVER's value for an element type.
+fn type_of(dtype: DType) -> sys::cudaDataType {
+    match dtype {
+        DType::F32 => sys::cudaDataType::CUDA_R_32F,
+        DType::F64 => sys::cudaDataType::CUDA_R_64F,
     }
 }
 
-/// Parts of a workspace in the form that routines take.
-type Pointers = (*mut c_void, usize, *mut c_void, usize, *mut f64);
-
 /// Workspace of a routine on device and host.
-pub(crate) struct SolverWorkspace {
-    size: WorkspaceSize,
+struct SolverWorkspace {
     device: CudaSlice<u8>,
+    device_bytes: usize,
     /// 16-byte units, which are aligned for every type that cuSOLVER stores there.
     host: Vec<u128>,
+    host_bytes: usize,
     /// `gesvdp` writes here how far it perturbed a singular value near zero.
     perturbation: Box<f64>,
 }
 
 impl SolverWorkspace {
-    /// Allocates a workspace of the size returned by a query.
-    pub(crate) fn alloc(cuda: &Cuda, size: WorkspaceSize) -> Result<Self, CellError> {
+    /// Allocates the bytes that `query` writes for device and host.
+    fn ask(
+        cuda: &Cuda,
+        call: &str,
+        query: impl FnOnce(*mut usize, *mut usize) -> sys::cusolverStatus_t,
+    ) -> Result<Self> {
+        let (mut device_bytes, mut host_bytes) = (0, 0);
+        check(call, query(&raw mut device_bytes, &raw mut host_bytes))?;
         // At least one byte, because no workspace may be null.
-        let bytes = size.device.max(1);
-        cuda.reserve(bytes as u128)?;
-        let device = cuda.alloc(bytes)?;
-        let host = vec![0; size.host.div_ceil(16).max(1)];
-        Ok(SolverWorkspace { size, device, host, perturbation: Box::new(0.0) })
+        cuda.reserve(device_bytes.max(1) as u128)?;
+        let device = cuda.alloc(device_bytes)?;
+        let host = vec![0; host_bytes.div_ceil(16).max(1)];
+        Ok(SolverWorkspace { device, device_bytes, host, host_bytes, perturbation: Box::new(0.0) })
     }
 
-    /// Returns the pointers for a routine, if this workspace was made for it: the device's part and its bytes, the host's part and
-    /// its bytes, and the place of the perturbation. They are valid as long as the workspace.
-    fn pointers(
-        &mut self,
-        stream: &CudaStream,
-        routine: &'static str,
-        n: usize,
-        element: sys::cudaDataType,
-    ) -> Result<Pointers, CellError> {
-        if self.size.purpose != (routine, n, element) {
-            return Err(CellError::call(
-                routine,
-                format!("the workspace was made for {:?}", self.size.purpose),
-            ));
-        }
+    /// Returns the device's part and its bytes, the host's part and its bytes, and the place of the perturbation. They are valid as
+    /// long as the workspace.
+    fn parts(&mut self, stream: &CudaStream) -> (*mut c_void, usize, *mut c_void, usize, *mut f64) {
         let device = self.device.device_ptr_mut(stream).0 as *mut c_void;
-        let (WorkspaceSize { device: len, host: host_len, .. }, host) =
-            (self.size, self.host.as_mut_ptr().cast());
-        Ok((device, len, host, host_len, &mut *self.perturbation))
+        let host = self.host.as_mut_ptr().cast();
+        (device, self.device_bytes, host, self.host_bytes, &mut *self.perturbation)
     }
 }
 
@@ -129,7 +80,7 @@ impl Drop for SolverWorkspace {
 }
 
 /// A dense handle with its stream and default parameters.
-pub(crate) struct Solver {
+pub struct Solver {
     handle: sys::cusolverDnHandle_t,
     params: sys::cusolverDnParams_t,
     stream: Arc<CudaStream>,
@@ -137,7 +88,10 @@ pub(crate) struct Solver {
 
 impl Solver {
     /// Creates the handle on `stream`.
-    pub(crate) fn new(stream: &Arc<CudaStream>) -> Result<Self, CellError> {
+    ///
+    /// # Errors
+    /// The library has too little memory, or its context is lost.
+    pub fn new(stream: &Arc<CudaStream>) -> Result<Rc<Self>> {
         stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` is a place for one handle.
@@ -148,7 +102,7 @@ impl Solver {
         check("cusolverDnSetStream", unsafe { sys::cusolverDnSetStream(handle, stream.cu_stream().cast()) })?;
         // SAFETY: `params` is a place for one pointer.
         check("cusolverDnCreateParams", unsafe { sys::cusolverDnCreateParams(&mut solver.params) })?;
-        Ok(solver)
+        Ok(Rc::new(solver))
     }
 
     /// Returns the address of an operand that a routine reads.
@@ -177,7 +131,7 @@ impl Drop for Solver {
 
 /// Converts a size for cuSOLVER's 64-bit routines, after checking the lengths of the operands: pairs of elements
 /// given and elements needed.
-fn checked_side(call: &str, n: usize, lengths: &[(usize, usize)]) -> Result<i64, CellError> {
+fn checked_side(call: &str, n: usize, lengths: &[(usize, usize)]) -> Result<i64> {
     if let Some((given, needed)) = lengths.iter().find(|(given, needed)| given < needed) {
         return Err(CellError::call(call, format!("an operand has {given} elements; {needed} are needed")));
     }

@@ -12,11 +12,13 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use cudarc::cusparse::sys;
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
+use gpubench_report::case::DType;
 use gpubench_report::error::CellError;
 
 use super::succeeded;
-use crate::failure::driver;
+use crate::context::DeviceElement;
+use crate::failure::{Result, driver};
 use crate::sparse::DeviceCsr;
 
 /// The operation that leaves an operand as it is.
@@ -24,28 +26,16 @@ const PLAIN: sys::cusparseOperation_t = sys::cusparseOperation_t::CUSPARSE_OPERA
 const INDEX: sys::cusparseIndexType_t = sys::cusparseIndexType_t::CUSPARSE_INDEX_32I;
 const BASE: sys::cusparseIndexBase_t = sys::cusparseIndexBase_t::CUSPARSE_INDEX_BASE_ZERO;
 
-fn check(call: &str, status: sys::cusparseStatus_t) -> Result<(), CellError> {
+fn check(call: &str, status: sys::cusparseStatus_t) -> Result<()> {
     succeeded(call, status)
 }
 
-/// An element type of cuSPARSE's generic routines.
-pub(crate) trait SparseReal: DeviceRepr + Copy + 'static {
-    /// cuSPARSE's value for the type.
-    const TYPE: sys::cudaDataType;
-    const ONE: Self;
-    const ZERO: Self;
-}
-
-impl SparseReal for f32 {
-    const TYPE: sys::cudaDataType = sys::cudaDataType::CUDA_R_32F;
-    const ONE: f32 = 1.0;
-    const ZERO: f32 = 0.0;
-}
-
-impl SparseReal for f64 {
-    const TYPE: sys::cudaDataType = sys::cudaDataType::CUDA_R_64F;
-    const ONE: f64 = 1.0;
-    const ZERO: f64 = 0.0;
+/// Returns cuSPARSE's value for an element type.
+fn type_of(dtype: DType) -> sys::cudaDataType {
+    match dtype {
+        DType::F32 => sys::cudaDataType::CUDA_R_32F,
+        DType::F64 => sys::cudaDataType::CUDA_R_64F,
+    }
 }
 
 /// Returns a pointer to a host scalar for the generic routines, which read it before the call returns.
@@ -61,7 +51,7 @@ pub(crate) struct Sparse {
 
 impl Sparse {
     /// Creates the handle on `stream`.
-    pub(crate) fn new(stream: &Arc<CudaStream>) -> Result<Self, CellError> {
+    pub(crate) fn new(stream: &Arc<CudaStream>) -> Result<Self> {
         stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` is a place for one handle.
@@ -92,10 +82,10 @@ struct SparseMatrix<T> {
     csr: DeviceCsr<T>,
 }
 
-impl<T: SparseReal> SparseMatrix<T> {
-    fn new(stream: &CudaStream, csr: DeviceCsr<T>) -> Result<Self, CellError> {
+impl<T: DeviceElement> SparseMatrix<T> {
+    fn new(stream: &CudaStream, csr: DeviceCsr<T>) -> Result<Self> {
         let (rows, cols, nnz) = (side(csr.rows())?, side(csr.cols())?, side(csr.nnz())?);
-        let mut raw = std::ptr::null();
+        let (mut raw, of) = (std::ptr::null(), type_of(T::DTYPE));
         let indptr = csr.indptr().device_ptr(stream).0;
         let indices = csr.indices().device_ptr(stream).0;
         let values = csr.values().device_ptr(stream).0;
@@ -104,17 +94,7 @@ impl<T: SparseReal> SparseMatrix<T> {
         // checks), on the device, and live as long as the descriptor: this value owns both.
         check("cusparseCreateConstCsr", unsafe {
             sys::cusparseCreateConstCsr(
-                &mut raw,
-                rows,
-                cols,
-                nnz,
-                indptr,
-                indices,
-                values,
-                INDEX,
-                INDEX,
-                BASE,
-                T::TYPE,
+                &mut raw, rows, cols, nnz, indptr, indices, values, INDEX, INDEX, BASE, of,
             )
         })?;
         Ok(SparseMatrix { raw, csr })
@@ -129,7 +109,7 @@ impl<T> Drop for SparseMatrix<T> {
 }
 
 /// Converts a count for the generic routines.
-fn side(count: usize) -> Result<i64, CellError> {
+fn side(count: usize) -> Result<i64> {
     i64::try_from(count).map_err(|_| CellError::Failed(format!("{count} exceeds cuSPARSE's 64-bit sizes")))
 }
 

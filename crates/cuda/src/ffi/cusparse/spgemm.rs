@@ -4,13 +4,14 @@
 use std::ffi::c_void;
 
 use cudarc::cusparse::sys;
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, ValidAsZeroBits};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut};
 use gpubench_backend::contents::Memory;
 use gpubench_report::error::CellError;
 
 use super::super::tuning::fastest;
-use super::{BASE, INDEX, PLAIN, Sparse, SparseMatrix, SparseReal, buffer, check, scalar, side};
-use crate::context::Cuda;
+use super::{BASE, INDEX, PLAIN, Sparse, SparseMatrix, buffer, check, scalar, side, type_of};
+use crate::context::{Cuda, DeviceElement};
+use crate::failure::Result;
 use crate::sparse::DeviceCsr;
 
 /// The algorithms of a product that is computed once. The default one is the first.
@@ -30,7 +31,7 @@ const CHUNK: f32 = 1.0;
 struct Descriptor(sys::cusparseSpGEMMDescr_t);
 
 impl Descriptor {
-    fn new() -> Result<Self, CellError> {
+    fn new() -> Result<Self> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: `raw` is a place for one pointer.
         check("cusparseSpGEMM_createDescr", unsafe { sys::cusparseSpGEMM_createDescr(&mut raw) })?;
@@ -50,19 +51,31 @@ struct Unfilled(sys::cusparseSpMatDescr_t);
 
 impl Unfilled {
     /// Makes a result of `rows x cols` with its `rows + 1` offsets at that address.
-    fn new<T: SparseReal>(rows: i64, cols: i64, offsets: u64) -> Result<Self, CellError> {
+    fn new<T: DeviceElement>(rows: i64, cols: i64, offsets: u64) -> Result<Self> {
         let (mut raw, none) = (std::ptr::null_mut(), std::ptr::null_mut());
         let offsets = offsets as *mut c_void;
         // SAFETY: `raw` is a place for one pointer; a matrix without entries needs offsets alone, and the addresses
         // are stored and not used by this call.
         check("cusparseCreateCsr", unsafe {
-            sys::cusparseCreateCsr(&mut raw, rows, cols, 0, offsets, none, none, INDEX, INDEX, BASE, T::TYPE)
+            sys::cusparseCreateCsr(
+                &mut raw,
+                rows,
+                cols,
+                0,
+                offsets,
+                none,
+                none,
+                INDEX,
+                INDEX,
+                BASE,
+                type_of(T::DTYPE),
+            )
         })?;
         Ok(Unfilled(raw))
     }
 
     /// Returns the number of stored entries, known after the product has been computed.
-    fn nnz(&self) -> Result<usize, CellError> {
+    fn nnz(&self) -> Result<usize> {
         let (mut rows, mut cols, mut nnz) = (0, 0, 0);
         // SAFETY: the descriptor is live and the three places are writable.
         check("cusparseSpMatGetSize", unsafe {
@@ -76,21 +89,13 @@ impl Unfilled {
     }
 
     /// Allocates the columns and values of the product, whose number of entries is known.
-    fn allocate<T: SparseReal>(
-        &self,
-        cuda: &Cuda,
-        indptr: CudaSlice<i32>,
-    ) -> Result<CsrArrays<T>, CellError> {
+    fn allocate<T: DeviceElement>(&self, cuda: &Cuda, indptr: CudaSlice<i32>) -> Result<CsrArrays<T>> {
         let nnz = self.nnz()?;
         Ok(CsrArrays { indptr, indices: cuda.alloc_unset(nnz)?, values: cuda.alloc_unset(nnz)? })
     }
 
     /// Has the descriptor name arrays that [`Unfilled::allocate`] returned.
-    fn point_at<T: SparseReal>(
-        &self,
-        stream: &CudaStream,
-        entries: &mut CsrArrays<T>,
-    ) -> Result<(), CellError> {
+    fn point_at<T: DeviceElement>(&self, stream: &CudaStream, entries: &mut CsrArrays<T>) -> Result<()> {
         let indptr = entries.indptr.device_ptr_mut(stream).0 as *mut c_void;
         let indices = entries.indices.device_ptr_mut(stream).0 as *mut c_void;
         let values = entries.values.device_ptr_mut(stream).0 as *mut c_void;
@@ -114,6 +119,13 @@ pub(crate) struct CsrArrays<T> {
     pub(crate) indptr: CudaSlice<i32>,
     pub(crate) indices: CudaSlice<i32>,
     pub(crate) values: CudaSlice<T>,
+}
+
+impl<T> CsrArrays<T> {
+    /// Returns offsets, columns and values.
+    pub(crate) fn parts(&self) -> (&CudaSlice<i32>, &CudaSlice<i32>, &CudaSlice<T>) {
+        (&self.indptr, &self.indices, &self.values)
+    }
 }
 
 /// A product, and what its work on the stream needs until it has ended.
@@ -153,9 +165,9 @@ type Stage = unsafe fn(
 const ESTIMATION: (&str, Stage) = ("cusparseSpGEMM_workEstimation", sys::cusparseSpGEMM_workEstimation);
 const COMPUTATION: (&str, Stage) = ("cusparseSpGEMM_compute", sys::cusparseSpGEMM_compute);
 
-impl<T: SparseReal + ValidAsZeroBits> SparseProduct<T> {
+impl<T: DeviceElement> SparseProduct<T> {
     /// Takes the operands, each with at least one stored entry.
-    pub(crate) fn new(sparse: Sparse, a: DeviceCsr<T>, b: DeviceCsr<T>) -> Result<Self, CellError> {
+    pub(crate) fn new(sparse: Sparse, a: DeviceCsr<T>, b: DeviceCsr<T>) -> Result<Self> {
         if a.cols() != b.rows() || a.nnz() == 0 || b.nnz() == 0 {
             let shapes = [a.rows(), a.cols(), a.nnz(), b.rows(), b.cols(), b.nnz()];
             return Err(CellError::call(
@@ -171,7 +183,7 @@ impl<T: SparseReal + ValidAsZeroBits> SparseProduct<T> {
     ///
     /// # Errors
     /// Every algorithm is refused, or the device fails.
-    pub(crate) fn choose(&mut self, cuda: &Cuda) -> Result<(), CellError> {
+    pub(crate) fn choose(&mut self, cuda: &Cuda) -> Result<()> {
         let mut multiply = |algorithm: &_| {
             self.algorithm = *algorithm;
             self.multiply(cuda).and_then(|_| cuda.synchronize())
@@ -186,7 +198,7 @@ impl<T: SparseReal + ValidAsZeroBits> SparseProduct<T> {
     }
 
     /// Multiplies as a caller does who knows nothing of the product: finds the sizes of buffers and result, and allocates them.
-    pub(crate) fn multiply(&self, cuda: &Cuda) -> Result<Computed<T>, CellError> {
+    pub(crate) fn multiply(&self, cuda: &Cuda) -> Result<Computed<T>> {
         let stream = &self.sparse.stream;
         let mut indptr = cuda.alloc_unset(self.a.csr.rows() + 1)?;
         let (state, c) = (Descriptor::new()?, self.unfilled(&mut indptr)?);
@@ -201,7 +213,7 @@ impl<T: SparseReal + ValidAsZeroBits> SparseProduct<T> {
         let mut entries = c.allocate(cuda, indptr)?;
         c.point_at(stream, &mut entries)?;
         let &SparseProduct { sparse: Sparse { handle, .. }, ref a, ref b, algorithm: way } = self;
-        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, T::TYPE);
+        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, type_of(T::DTYPE));
         // SAFETY: handle and descriptors are live and come from the same computed product; scalars are of the compute
         // type; the result's arrays are large enough.
         check("cusparseSpGEMM_copy", unsafe {
@@ -216,7 +228,7 @@ impl<T: SparseReal + ValidAsZeroBits> SparseProduct<T> {
     }
 
     /// Makes a descriptor of the result at `indptr`.
-    fn unfilled(&self, indptr: &mut CudaSlice<i32>) -> Result<Unfilled, CellError> {
+    fn unfilled(&self, indptr: &mut CudaSlice<i32>) -> Result<Unfilled> {
         let (rows, cols) = (self.a.csr.rows(), self.b.csr.cols());
         if indptr.len() != rows + 1 {
             return Err(CellError::call(
@@ -228,7 +240,7 @@ impl<T: SparseReal + ValidAsZeroBits> SparseProduct<T> {
     }
 
     /// Returns the bytes of buffer that a stage needs.
-    fn ask(&self, stage: (&str, Stage), state: &Descriptor, c: &Unfilled) -> Result<usize, CellError> {
+    fn ask(&self, stage: (&str, Stage), state: &Descriptor, c: &Unfilled) -> Result<usize> {
         let mut bytes = 0;
         self.call(stage, state, c, &mut bytes, std::ptr::null_mut())?;
         Ok(bytes)
@@ -240,7 +252,7 @@ impl<T: SparseReal + ValidAsZeroBits> SparseProduct<T> {
         state: &Descriptor,
         c: &Unfilled,
         work: &CudaSlice<u8>,
-    ) -> Result<(), CellError> {
+    ) -> Result<()> {
         let mut bytes = work.len();
         self.call(stage, state, c, &mut bytes, buffer(work, &self.sparse.stream))
     }
@@ -252,9 +264,9 @@ impl<T: SparseReal + ValidAsZeroBits> SparseProduct<T> {
         c: &Unfilled,
         bytes: &mut usize,
         work: *mut c_void,
-    ) -> Result<(), CellError> {
+    ) -> Result<()> {
         let &SparseProduct { sparse: Sparse { handle, .. }, ref a, ref b, algorithm: way } = self;
-        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, T::TYPE);
+        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, type_of(T::DTYPE));
         // SAFETY: handle and descriptors are live, the operands' shapes agree (`new`), scalars are of the compute type;
         // `work` is null, which asks for the size, or a device buffer of `bytes` bytes that outlives the product.
         check(name, unsafe {
@@ -263,9 +275,9 @@ impl<T: SparseReal + ValidAsZeroBits> SparseProduct<T> {
     }
 
     /// Returns the bytes that the computation needs by the second and third algorithm, which ask for them in a way of their own.
-    fn estimate_memory(&self, cuda: &Cuda, state: &Descriptor, c: &Unfilled) -> Result<usize, CellError> {
+    fn estimate_memory(&self, cuda: &Cuda, state: &Descriptor, c: &Unfilled) -> Result<usize> {
         let &SparseProduct { sparse: Sparse { handle, .. }, ref a, ref b, algorithm: way } = self;
-        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, T::TYPE);
+        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, type_of(T::DTYPE));
         let call = |size: &mut usize, work: *mut c_void, needed: *mut usize| {
             // SAFETY: handle and descriptors are live and estimated, scalars are of the compute type; `work` and `needed` are null,
             // which asks for the size, or a device buffer of `size` bytes and a place for a number.
@@ -294,9 +306,9 @@ pub(crate) struct Repeated<T> {
     pub(crate) entries: CsrArrays<T>,
 }
 
-impl<T: SparseReal + ValidAsZeroBits> Repeated<T> {
+impl<T: DeviceElement> Repeated<T> {
     /// Finds the structure of the product.
-    pub(crate) fn new(cuda: &Cuda, product: SparseProduct<T>) -> Result<Self, CellError> {
+    pub(crate) fn new(cuda: &Cuda, product: SparseProduct<T>) -> Result<Self> {
         let stream = product.sparse.stream.clone();
         let (handle, a, b) = (product.sparse.handle, product.a.raw, product.b.raw);
         let bytes = |size: usize| {
@@ -353,25 +365,15 @@ impl<T: SparseReal + ValidAsZeroBits> Repeated<T> {
     }
 
     /// Enqueues the computation of the values.
-    pub(crate) fn compute(&self) -> Result<(), CellError> {
-        let SparseProduct { sparse, a, b, .. } = &self.product;
-        let (one, zero) = (scalar(&T::ONE), scalar(&T::ZERO));
+    pub(crate) fn compute(&self) -> Result<()> {
+        let SparseProduct { sparse: Sparse { handle, .. }, a, b, .. } = &self.product;
+        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, type_of(T::DTYPE));
+        let (handle, c, state) = (*handle, self.c.0, self.state.0);
         // SAFETY: handle and descriptors are live and hold the structure of this product; scalars are of the compute type; the
         // result's arrays and the buffers that the descriptor names live as long as this value.
         check("cusparseSpGEMMreuse_compute", unsafe {
-            let (handle, c, state) = (sparse.handle, self.c.0, self.state.0);
             sys::cusparseSpGEMMreuse_compute(
-                handle,
-                PLAIN,
-                PLAIN,
-                one,
-                a.raw,
-                b.raw,
-                zero,
-                c,
-                T::TYPE,
-                REUSE,
-                state,
+                handle, plain, plain, one, a.raw, b.raw, zero, c, real, REUSE, state,
             )
         })
     }

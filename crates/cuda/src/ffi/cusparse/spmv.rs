@@ -6,7 +6,9 @@ use cudarc::cusparse::sys;
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
 use gpubench_report::error::CellError;
 
-use super::{PLAIN, Sparse, SparseMatrix, SparseReal, buffer, check, scalar, side};
+use super::{PLAIN, Sparse, SparseMatrix, buffer, check, scalar, side, type_of};
+use crate::context::DeviceElement;
+use crate::failure::Result;
 use crate::sparse::DeviceCsr;
 
 const ALGORITHM: sys::cusparseSpMVAlg_t = sys::cusparseSpMVAlg_t::CUSPARSE_SPMV_CSR_ALG2;
@@ -15,11 +17,11 @@ const ALGORITHM: sys::cusparseSpMVAlg_t = sys::cusparseSpMVAlg_t::CUSPARSE_SPMV_
 struct Vector(sys::cusparseDnVecDescr_t);
 
 impl Vector {
-    fn new<T: SparseReal>(address: u64, len: usize) -> Result<Self, CellError> {
+    fn new<T: DeviceElement>(address: u64, len: usize) -> Result<Self> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: `raw` is a place for one pointer; the address is stored and not used by this call.
         check("cusparseCreateDnVec", unsafe {
-            sys::cusparseCreateDnVec(&mut raw, side(len)?, address as *mut c_void, T::TYPE)
+            sys::cusparseCreateDnVec(&mut raw, side(len)?, address as *mut c_void, type_of(T::DTYPE))
         })?;
         Ok(Vector(raw))
     }
@@ -55,14 +57,9 @@ pub(crate) struct MatrixVector<T> {
     work: Option<CudaSlice<u8>>,
 }
 
-impl<T: SparseReal> MatrixVector<T> {
+impl<T: DeviceElement> MatrixVector<T> {
     /// Takes the operands and the result vector. `a` must have at least one stored entry.
-    pub(crate) fn new(
-        sparse: Sparse,
-        a: DeviceCsr<T>,
-        x: CudaSlice<T>,
-        mut y: CudaSlice<T>,
-    ) -> Result<Self, CellError> {
+    pub(crate) fn new(sparse: Sparse, a: DeviceCsr<T>, x: CudaSlice<T>, mut y: CudaSlice<T>) -> Result<Self> {
         if x.len() != a.cols() || y.len() != a.rows() || a.nnz() == 0 {
             let (rows, cols, nnz) = (a.rows(), a.cols(), a.nnz());
             let text = format!(
@@ -80,17 +77,28 @@ impl<T: SparseReal> MatrixVector<T> {
     }
 
     /// Returns the bytes of buffer that the product needs, at least one.
-    pub(crate) fn work_bytes(&self) -> Result<usize, CellError> {
+    pub(crate) fn work_bytes(&self) -> Result<usize> {
         let (mut bytes, (handle, one, a, x, zero, y)) = (0, self.arguments());
         // SAFETY: handle and descriptors are live, scalars are of the compute type, `bytes` is writable.
         check("cusparseSpMV_bufferSize", unsafe {
-            sys::cusparseSpMV_bufferSize(handle, PLAIN, one, a, x, zero, y, T::TYPE, ALGORITHM, &mut bytes)
+            sys::cusparseSpMV_bufferSize(
+                handle,
+                PLAIN,
+                one,
+                a,
+                x,
+                zero,
+                y,
+                type_of(T::DTYPE),
+                ALGORITHM,
+                &mut bytes,
+            )
         })?;
         Ok(bytes.max(1))
     }
 
     /// Takes the buffer, and analyses the matrix if the library can (CUDA 12.4 and later).
-    pub(crate) fn prepare(&mut self, work: CudaSlice<u8>) -> Result<(), CellError> {
+    pub(crate) fn prepare(&mut self, work: CudaSlice<u8>) -> Result<()> {
         let needed = self.work_bytes()?;
         if work.len() < needed {
             let text = format!("the buffer has {} bytes; {needed} are needed", work.len());
@@ -102,7 +110,18 @@ impl<T: SparseReal> MatrixVector<T> {
             // SAFETY: handle and descriptors are live, scalars are of the compute type, the buffer is large enough
             // and is the one that every product passes.
             check("cusparseSpMV_preprocess", unsafe {
-                sys::cusparseSpMV_preprocess(handle, PLAIN, one, a, x, zero, y, T::TYPE, ALGORITHM, buffer)
+                sys::cusparseSpMV_preprocess(
+                    handle,
+                    PLAIN,
+                    one,
+                    a,
+                    x,
+                    zero,
+                    y,
+                    type_of(T::DTYPE),
+                    ALGORITHM,
+                    buffer,
+                )
             })?;
         }
         self.work = Some(work);
@@ -110,7 +129,7 @@ impl<T: SparseReal> MatrixVector<T> {
     }
 
     /// Enqueues y = A x.
-    pub(crate) fn execute(&mut self) -> Result<(), CellError> {
+    pub(crate) fn execute(&mut self) -> Result<()> {
         let Some(work) = &self.work else {
             return Err(CellError::call("spmv", "the product has no buffer"));
         };
@@ -119,7 +138,7 @@ impl<T: SparseReal> MatrixVector<T> {
         // SAFETY: handle and descriptors are live and point to operands of the shapes checked in `new`, scalars are of
         // the compute type, and the buffer's size was checked in `prepare`.
         check("cusparseSpMV", unsafe {
-            sys::cusparseSpMV(handle, PLAIN, one, a, x, zero, y, T::TYPE, ALGORITHM, work)
+            sys::cusparseSpMV(handle, PLAIN, one, a, x, zero, y, type_of(T::DTYPE), ALGORITHM, work)
         })
     }
 

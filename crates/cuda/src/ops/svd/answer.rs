@@ -2,14 +2,14 @@
 
 use cudarc::driver::CudaSlice;
 use gpubench_report::data::Operand;
-use gpubench_report::error::CellError;
 
 use crate::context::{Cuda, DeviceElement};
+use crate::failure::{CellError, Result};
 use crate::ffi::cusolver::Vectors;
 
 /// The layout in which a routine leaves the right singular vectors.
 #[derive(Clone, Copy)]
-pub(super) enum Right {
+pub enum Right {
     /// As the columns of a column-major matrix: V.
     Columns,
     /// As the rows of a column-major matrix: Vᵀ.
@@ -23,12 +23,12 @@ pub(super) enum Right {
 ///
 /// # Errors
 /// The routine did not converge, or the device fails.
-pub(super) fn answer<T: DeviceElement>(
+pub fn answer<T: DeviceElement>(
     cuda: &Cuda,
     n: usize,
     info: &CudaSlice<i32>,
     (found, right): (&Vectors<T>, Right),
-) -> Result<Vec<Operand>, CellError> {
+) -> Result<Vec<Operand>> {
     check_info(cuda.download(info)?[0])?;
     let left = cuda.download(&found.v)?;
     let left = match right {
@@ -40,7 +40,10 @@ pub(super) fn answer<T: DeviceElement>(
 }
 
 /// Converts a routine's `info`: 0 is success.
-pub(super) fn check_info(info: i32) -> Result<(), CellError> {
+///
+/// # Errors
+/// `info` is not 0.
+pub fn check_info(info: i32) -> Result<()> {
     match info {
         0 => Ok(()),
         1.. => {

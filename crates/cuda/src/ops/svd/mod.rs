@@ -1,32 +1,33 @@
-//! The op svd: A = U S Vᵀ by cuSOLVER's polar, Jacobi and QR routines, by eigenvectors of AᵀA, and by own Jacobi rotations.
+//! The op svd by cuSOLVER's polar, Jacobi and QR routines: A = U S Vᵀ.
 
 mod answer;
-mod eigen;
-mod gram;
-mod jacobi;
-mod launch;
-mod on_chip;
-mod panels;
 mod polar;
-mod reduction;
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
-use gpubench_report::case::{Case, DType};
+use gpubench_report::case::DType;
 use gpubench_report::data::Operand;
-use gpubench_report::error::CellError;
 
-use super::{Kernel, by_dtype, input, opt_in, single, variant};
-use crate::context::{Cuda, DeviceElement, Library};
+use super::{CONVERT, Kernel, Setup, single, variant};
+use crate::context::{Cuda, DeviceElement};
+use crate::failure::Result;
 use crate::ffi::contents::device;
-use crate::ffi::cusolver::{Jacobi, Solver, SolverReal, SolverWorkspace, Vectors};
-use crate::ffi::padded::CONVERT;
-use answer::{Right, answer};
-use gram::prepare as by_gram;
-use jacobi::prepare as by_rotations;
+use crate::ffi::cusolver::{Decomposition, Solver, SvdRoutine, Vectors, gesvd, gesvda, gesvdj, gesvdp};
+use crate::library::Library;
+pub use answer::{Right, answer, check_info};
 
-pub(crate) static KERNELS: &[Kernel] = &[
+/// Declares a variant by a routine of cuSOLVER.
+macro_rules! by_routine {
+    ($variant:expr, $routine:ident, $right:expr) => {
+        Kernel::by_library($variant, &[Library::Cusolver], |setup| match setup.case.dtype {
+            DType::F32 => svd::<f32>(setup, $routine, $right),
+            DType::F64 => svd::<f64>(setup, $routine, $right),
+        })
+    };
+}
+
+pub(super) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: variant(
             "svd",
@@ -35,124 +36,52 @@ pub(crate) static KERNELS: &[Kernel] = &[
         ),
         sources: &[&CONVERT],
         libraries: &[Library::Cusolver],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => polar::prepare(cuda, case, inputs),
-            DType::F64 => svd::<f64>(cuda, case, inputs, SvdRoutine::Polar),
+        prepare: |setup| match setup.case.dtype {
+            DType::F32 => polar::prepare(setup),
+            DType::F64 => svd::<f64>(setup, gesvdp, Right::Columns),
         },
     },
-    Kernel {
-        variant: opt_in(
-            "svd",
-            "gram",
-            "eigenvectors of AᵀA in float64, checked; gesvdp or gesvd if that fails",
-        ),
-        sources: &[
-            &launch::SOURCE,
-            &on_chip::FORMS[0].source,
-            &on_chip::FORMS[1].source,
-            &on_chip::FORMS[2].source,
-            &on_chip::FORMS[3].source,
-            &on_chip::FORMS[4].source,
-            &on_chip::FORMS[5].source,
-            &panels::SOURCE,
-            &eigen::SOURCE,
-            &CONVERT,
-        ],
-        libraries: &[Library::Cusolver, Library::Cublas],
-        prepare: by_dtype!(by_gram),
-    },
-    Kernel::own(
-        opt_in("svd", "jacobi", "own kernel: one-sided Jacobi rotations in one launch, N <= 32"),
-        &[&jacobi::SOURCE.f32, &jacobi::SOURCE.f64],
-        by_dtype!(by_rotations),
-    ),
-    Kernel::by_library(
+    by_routine!(
         variant("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
-        &[Library::Cusolver],
-        by_dtype!(svd, SvdRoutine::Jacobi),
+        gesvdj,
+        Right::Columns
     ),
-    Kernel::by_library(
-        variant("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
-        &[Library::Cusolver],
-        by_dtype!(svd, SvdRoutine::Qr),
-    ),
-    Kernel::by_library(
+    by_routine!(variant("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"), gesvd, Right::Rows),
+    by_routine!(
         single("svd", "gesvda", "cuSOLVER's approximate decomposition by eigenvectors of AᵀA"),
-        &[Library::Cusolver],
-        by_dtype!(svd, SvdRoutine::Approximate),
+        gesvda,
+        Right::Columns
     ),
 ];
 
-/// A routine of cuSOLVER.
-enum SvdRoutine {
-    Polar,
-    Jacobi,
-    Qr,
-    Approximate,
-}
-
-/// A routine with its workspace.
-enum SvdWorkspace<T> {
-    Polar { work: SolverWorkspace },
-    Jacobi { jacobi: Jacobi, work: CudaSlice<T> },
-    Qr { work: SolverWorkspace },
-    Approximate { work: CudaSlice<T>, len: usize },
-}
-
 struct LibrarySvd<T> {
+    decompose: Decomposition<T>,
     cuda: Cuda,
-    solver: Solver,
-    method: SvdWorkspace<T>,
     n: usize,
     /// The original operand, because a decomposition overwrites its own.
     operand: CudaSlice<T>,
     a: CudaSlice<T>,
     out: Vectors<T>,
     info: CudaSlice<i32>,
+    right: Right,
 }
 
-fn svd<T: DeviceElement + SolverReal>(
-    cuda: &Cuda,
-    case: &Case,
-    inputs: &[Operand],
-    routine: SvdRoutine,
-) -> Result<Box<Prepared>, CellError> {
+fn svd<T: DeviceElement>(setup: Setup<'_>, routine: SvdRoutine<T>, right: Right) -> Result<Box<Prepared>> {
+    let (cuda, n) = (setup.cuda, setup.n());
     cuda.require(Library::Cusolver)?;
-    let n = case.side();
-    let area = n as u128 * n as u128;
-    cuda.reserve((4 * area + n as u128) * size_of::<T>() as u128)?;
-    let operand = cuda.upload(input::<T>(inputs, 0)?)?;
-    let a = cuda.alloc(n * n)?;
-    let out = Vectors::alloc(cuda, n)?;
+    cuda.reserve((4 * n as u128 * n as u128 + n as u128) * size_of::<T>() as u128)?;
+    let operand = setup.upload(0)?;
+    let (a, out) = (cuda.alloc(n * n)?, Vectors::alloc(cuda, n)?);
     cuda.count_plan();
-    let solver = Solver::new(&cuda.stream)?;
-    let method = match routine {
-        SvdRoutine::Polar => {
-            SvdWorkspace::Polar { work: SolverWorkspace::alloc(cuda, solver.gesvdp_workspace(n, &a, &out)?)? }
-        }
-        SvdRoutine::Jacobi => {
-            let mut jacobi = Jacobi::new::<T>()?;
-            let len = jacobi.workspace_len(&solver, n, &a, &out)?;
-            cuda.reserve(len as u128 * size_of::<T>() as u128)?;
-            SvdWorkspace::Jacobi { jacobi, work: cuda.alloc(len)? }
-        }
-        SvdRoutine::Approximate => {
-            let len = solver.gesvda_workspace(n, &a, &out)?;
-            cuda.reserve(len as u128 * size_of::<T>() as u128)?;
-            SvdWorkspace::Approximate { work: cuda.alloc(len.max(1))?, len }
-        }
-        SvdRoutine::Qr => {
-            SvdWorkspace::Qr { work: SolverWorkspace::alloc(cuda, solver.gesvd_workspace(n, &a, &out)?)? }
-        }
-    };
+    let decompose = routine(cuda, &Solver::new(&cuda.stream)?, n, &a, &out)?;
     let (info, cuda) = (cuda.alloc(1)?, cuda.clone());
     // The routines read intermediate results on the host to decide how to continue.
     let traits = JobTraits { resets: true, synchronises: true, ..JobTraits::default() };
-    Ok(Prepared::with(traits, LibrarySvd { cuda, solver, method, n, operand, a, out, info }))
+    Ok(Prepared::with(traits, LibrarySvd { decompose, cuda, n, operand, a, out, info, right }))
 }
 
-impl<T: DeviceElement + SolverReal> Job for LibrarySvd<T> {
-    fn reset(&mut self) -> Result<(), CellError> {
+impl<T: DeviceElement> Job for LibrarySvd<T> {
+    fn reset(&mut self) -> Result<()> {
         self.cuda.copy(&self.operand, &mut self.a)
     }
 
@@ -160,23 +89,11 @@ impl<T: DeviceElement + SolverReal> Job for LibrarySvd<T> {
         Contents::new([device(&mut self.operand)], self.out.memory())
     }
 
-    fn execute(&mut self) -> Result<(), CellError> {
-        let LibrarySvd { solver, n, a, out, info, .. } = self;
-        match &mut self.method {
-            SvdWorkspace::Polar { work } => solver.gesvdp(*n, a, out, work, info),
-            SvdWorkspace::Jacobi { jacobi, work } => solver.gesvdj(*n, a, out, (jacobi, work), info),
-            SvdWorkspace::Qr { work } => solver.gesvd(*n, a, out, work, info),
-            SvdWorkspace::Approximate { work, len } => solver.gesvda(*n, a, out, (work, *len), info),
-        }
+    fn execute(&mut self) -> Result<()> {
+        (self.decompose)(&mut self.a, &mut self.out, &mut self.info)
     }
 
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        let right = match self.method {
-            SvdWorkspace::Polar { .. } | SvdWorkspace::Jacobi { .. } | SvdWorkspace::Approximate { .. } => {
-                Right::Columns
-            }
-            SvdWorkspace::Qr { .. } => Right::Rows,
-        };
-        answer(&self.cuda, self.n, &self.info, (&self.out, right))
+    fn answer(&mut self) -> Result<Vec<Operand>> {
+        answer(&self.cuda, self.n, &self.info, (&self.out, self.right))
     }
 }

@@ -6,23 +6,21 @@
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
-use gpubench_report::case::Case;
 use gpubench_report::data::Operand;
-use gpubench_report::error::CellError;
 
-use super::super::input;
+use super::super::{CONVERT, Setup};
 use super::answer::{Right, answer};
-use crate::context::{Cuda, Library};
+use crate::context::Cuda;
+use crate::failure::Result;
 use crate::ffi::contents::device;
-use crate::ffi::cusolver::{Solver, SolverWorkspace, Vectors};
+use crate::ffi::cusolver::{Decomposition, Solver, Vectors, gesvdp};
 use crate::ffi::map::Map;
-use crate::ffi::padded::CONVERT;
+use crate::library::Library;
 
 /// Operand and answer in float32, all intermediate arrays in float64.
 struct WidenedPolar {
+    decompose: Decomposition<f64>,
     cuda: Cuda,
-    solver: Solver,
-    work: SolverWorkspace,
     n: usize,
     widen: Map<f32, f64, 1>,
     narrow_matrix: Map<f64, f32, 1>,
@@ -35,9 +33,9 @@ struct WidenedPolar {
 }
 
 /// Makes the job. The conversions are timed.
-pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+pub(super) fn prepare(setup: Setup<'_>) -> Result<Box<Prepared>> {
+    let (cuda, n) = (setup.cuda, setup.n());
     cuda.require(Library::Cusolver)?;
-    let n = case.side();
     let area = n as u128 * n as u128;
     cuda.reserve((4 + 3 * 8 + 2 * 4) * area + 12 * n as u128)?;
     let (a, wide) = (cuda.alloc(n * n)?, Vectors::alloc(cuda, n)?);
@@ -51,10 +49,9 @@ pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Bo
             widen: Map::load(cuda, &CONVERT, "f32_to_f64", n * n)?,
             narrow_matrix: Map::load(cuda, &CONVERT, "f64_to_f32", n * n)?,
             narrow_vector: Map::load(cuda, &CONVERT, "f64_to_f32", n)?,
-            operand: cuda.upload(input(inputs, 0)?)?,
+            operand: setup.upload(0)?,
             answer: Vectors::alloc(cuda, n)?,
-            work: SolverWorkspace::alloc(cuda, solver.gesvdp_workspace(n, &a, &wide)?)?,
-            solver,
+            decompose: gesvdp(cuda, &solver, n, &a, &wide)?,
             n,
             a,
             wide,
@@ -69,16 +66,16 @@ impl Job for WidenedPolar {
         Contents::new([device(&mut self.operand)], self.answer.memory())
     }
 
-    fn execute(&mut self) -> Result<(), CellError> {
+    fn execute(&mut self) -> Result<()> {
         let stream = &self.cuda.stream;
         self.widen.run(stream, [&self.operand], &mut self.a)?;
-        self.solver.gesvdp(self.n, &mut self.a, &mut self.wide, &mut self.work, &mut self.info)?;
+        (self.decompose)(&mut self.a, &mut self.wide, &mut self.info)?;
         self.narrow_vector.run(stream, [&self.wide.s], &mut self.answer.s)?;
         self.narrow_matrix.run(stream, [&self.wide.u], &mut self.answer.u)?;
         self.narrow_matrix.run(stream, [&self.wide.v], &mut self.answer.v)
     }
 
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+    fn answer(&mut self) -> Result<Vec<Operand>> {
         answer(&self.cuda, self.n, &self.info, (&self.answer, Right::Columns))
     }
 }

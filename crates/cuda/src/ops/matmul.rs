@@ -1,0 +1,120 @@
+//! The op matmul by cuBLAS, in several arithmetics.
+
+use cudarc::driver::CudaSlice;
+use gpubench_backend::contents::Contents;
+use gpubench_backend::{Accuracy, Job, Prepared};
+use gpubench_report::case::DType;
+use gpubench_report::data::Operand;
+
+use super::dense::{Resident, square};
+use super::{CONVERT, Kernel, Setup, by_dtype, emulated, reduced, variant};
+use crate::context::{Cuda, DeviceElement};
+use crate::failure::Result;
+use crate::ffi::contents::device;
+use crate::ffi::cublas::{Arithmetic, Cublas, WORKSPACE, checked_side};
+use crate::ffi::cublaslt::LtProduct;
+use crate::ffi::map::Map;
+use crate::library::Library;
+
+pub(super) static KERNELS: &[Kernel] = &[
+    Kernel::by_library(
+        variant("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
+        &[Library::Cublas],
+        |setup| match setup.case.dtype {
+            DType::F32 => product::<f32>(setup, Arithmetic::F32),
+            DType::F64 => product::<f64>(setup, Arithmetic::F64),
+        },
+    ),
+    Kernel::by_library(
+        variant("matmul", "cublaslt", "cuBLASLt, the fastest of the algorithms that it proposes"),
+        &[Library::CublasLt],
+        by_dtype!(chosen_product),
+    ),
+    Kernel::by_library(
+        reduced("matmul", "cublas-tf32", "cuBLAS, operands rounded to TF32", Accuracy::Tf32),
+        &[Library::Cublas],
+        |setup| product::<f32>(setup, Arithmetic::Tf32),
+    ),
+    Kernel {
+        variant: reduced("matmul", "cublas-f16", "cuBLAS, operands rounded to float16", Accuracy::F16),
+        sources: &[&CONVERT],
+        libraries: &[Library::Cublas],
+        prepare: |setup| half_product(setup, Arithmetic::F16, "to_f16"),
+    },
+    Kernel {
+        variant: reduced("matmul", "cublas-bf16", "cuBLAS, operands rounded to bfloat16", Accuracy::Bf16),
+        sources: &[&CONVERT],
+        libraries: &[Library::Cublas],
+        prepare: |setup| half_product(setup, Arithmetic::Bf16, "to_bf16"),
+    },
+    Kernel::by_library(
+        emulated("matmul", "cublas-emulated", "cuBLAS, float64 by products of 8-bit integers (fixed point)"),
+        &[Library::Cublas],
+        |setup| product::<f64>(setup, Arithmetic::EmulatedF64),
+    ),
+];
+
+fn product<T: DeviceElement>(setup: Setup<'_>, arithmetic: Arithmetic) -> Result<Box<Prepared>> {
+    let n = checked_side(setup.n())?;
+    setup.cuda.reserve(setup.matrix_bytes(3) + WORKSPACE)?;
+    let cublas = match arithmetic {
+        Arithmetic::EmulatedF64 => Cublas::emulating(setup.cuda)?,
+        _ => Cublas::new(setup.cuda)?,
+    };
+    let arrays = Resident::<T, T, 2>::square(setup)?;
+    Ok(arrays.job(square, move |_, [a, b], c| cublas.multiply(arithmetic, n, a, b, c)))
+}
+
+/// Makes a job by the algorithm of cuBLASLt that a trial finds fastest.
+fn chosen_product<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
+    checked_side(setup.n())?;
+    setup.cuda.reserve(setup.matrix_bytes(3) + WORKSPACE)?;
+    let mut product = LtProduct::<T, T>::dense(setup.cuda, setup.n())?;
+    let mut arrays = Resident::<T, T, 2>::square(setup)?;
+    let [a, b] = &arrays.operands;
+    product.choose(a, b, &mut arrays.answer)?;
+    Ok(arrays.job(square, move |_, [a, b], c| product.enqueue(a, b, c)))
+}
+
+/// A product of operands rounded to 16-bit types.
+struct HalfProduct {
+    cuda: Cuda,
+    cublas: Cublas,
+    arithmetic: Arithmetic,
+    n: i32,
+    a: CudaSlice<u16>,
+    b: CudaSlice<u16>,
+    c: CudaSlice<f32>,
+}
+
+impl Job for HalfProduct {
+    fn contents(&mut self) -> Contents<'_> {
+        // The check replaces elements of the case's type, and these operands have another type.
+        Contents::new([], [device(&mut self.c)]).with_fixed([device(&mut self.a), device(&mut self.b)])
+    }
+
+    fn execute(&mut self) -> Result<()> {
+        self.cublas.multiply(self.arithmetic, self.n, &self.a, &self.b, &mut self.c)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>> {
+        square(&self.cuda, self.n.unsigned_abs() as usize, &self.c)
+    }
+}
+
+fn half_product(setup: Setup<'_>, arithmetic: Arithmetic, conversion: &str) -> Result<Box<Prepared>> {
+    let (cuda, n, elements) = (setup.cuda, checked_side(setup.n())?, setup.n().saturating_mul(setup.n()));
+    // Two 16-bit operands, one float32 answer and, while converting, one float32 operand.
+    cuda.reserve(setup.matrix_bytes(3) + WORKSPACE)?;
+    let cublas = Cublas::new(cuda)?;
+    let convert = Map::<f32, u16, 1>::load(cuda, &CONVERT, conversion, elements)?;
+    let half = |index| -> Result<_> {
+        let full = setup.upload::<f32>(index)?;
+        let mut half = cuda.alloc::<u16>(elements)?;
+        convert.run(&cuda.stream, [&full], &mut half)?;
+        Ok(half)
+    };
+    let (a, b) = (half(0)?, half(1)?);
+    let c = cuda.alloc::<f32>(elements)?;
+    Ok(Prepared::new(HalfProduct { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
+}

@@ -1,0 +1,127 @@
+//! The op solve by cuSOLVER: A x = b for a symmetric positive definite A, by Cholesky or LU factorisation and triangular solves.
+
+use cudarc::driver::CudaSlice;
+use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, JobTraits, Prepared};
+use gpubench_report::case::DType;
+use gpubench_report::data::Operand;
+
+use super::dense::column;
+use super::{Kernel, Setup, opt_in, variant};
+use crate::context::{Cuda, DeviceElement};
+use crate::failure::{CellError, Result};
+use crate::ffi::contents::device;
+use crate::ffi::cusolver::{Solution, SolutionRoutine, Solver, cholesky, lu};
+use crate::library::Library;
+
+pub(super) static KERNELS: &[Kernel] = &[
+    Kernel::by_library(
+        variant("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
+        &[Library::Cusolver],
+        |setup| match setup.case.dtype {
+            DType::F32 => prepare::<f32>(setup, cholesky, NOT_POSITIVE_DEFINITE),
+            DType::F64 => prepare::<f64>(setup, cholesky, NOT_POSITIVE_DEFINITE),
+        },
+    ),
+    Kernel::by_library(
+        opt_in("solve", "getrf", "cuSOLVER LU factorisation and solve, as in a general solver"),
+        &[Library::Cusolver],
+        |setup| match setup.case.dtype {
+            DType::F32 => prepare::<f32>(setup, lu, SINGULAR),
+            DType::F64 => prepare::<f64>(setup, lu, SINGULAR),
+        },
+    ),
+];
+
+/// The words before the order of the leading minor in the error of [`check_info`].
+pub const NOT_POSITIVE_DEFINITE: &str = "not positive definite in this arithmetic: leading minor";
+
+/// The words before the number of the pivot in the error of [`check_info`].
+const SINGULAR: &str = "singular in this arithmetic: pivot";
+
+struct LibrarySolve<T> {
+    solve: Solution<T>,
+    cuda: Cuda,
+    /// The original operands, because a solve overwrites its own.
+    operands: (CudaSlice<T>, CudaSlice<T>),
+    /// A, then its factors.
+    a: CudaSlice<T>,
+    /// b, then x.
+    x: CudaSlice<T>,
+    /// Whether the factorisation and the solution succeeded.
+    infos: [CudaSlice<i32>; 2],
+    /// What the matrix is if the factorisation fails.
+    flaw: &'static str,
+}
+
+/// Makes a job for one case. A is symmetric, so its rows are its columns and no transposition is needed.
+fn prepare<T: DeviceElement>(
+    setup: Setup<'_>,
+    routine: SolutionRoutine<T>,
+    flaw: &'static str,
+) -> Result<Box<Prepared>> {
+    let (cuda, n) = (setup.cuda, setup.n());
+    cuda.require(Library::Cusolver)?;
+    cuda.reserve(2 * (n as u128 * n as u128 + n as u128) * size_of::<T>() as u128)?;
+    let operands = (setup.upload(0)?, setup.upload(1)?);
+    let (a, x) = (cuda.alloc(n * n)?, cuda.alloc(n)?);
+    cuda.count_plan();
+    let solve = routine(cuda, Solver::new(&cuda.stream)?, n, &a)?;
+    let infos = [cuda.alloc(1)?, cuda.alloc(1)?];
+    let traits = JobTraits { resets: true, ..JobTraits::default() };
+    Ok(Prepared::with(traits, LibrarySolve { solve, cuda: cuda.clone(), operands, a, x, infos, flaw }))
+}
+
+impl<T: DeviceElement> Job for LibrarySolve<T> {
+    fn reset(&mut self) -> Result<()> {
+        self.cuda.copy(&self.operands.0, &mut self.a)?;
+        self.cuda.copy(&self.operands.1, &mut self.x)
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let (a, b) = (device(&mut self.operands.0), device(&mut self.operands.1));
+        Contents { in_place: true, ..Contents::new([a, b], [device(&mut self.x)]) }
+    }
+
+    fn execute(&mut self) -> Result<()> {
+        (self.solve)(&mut self.a, &mut self.x, self.infos.each_mut())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>> {
+        let [factor, solve] = self.infos.each_ref().map(|info| self.cuda.download(info));
+        check_info(factor?[0], self.flaw, T::DTYPE)?;
+        check_info(solve?[0], "rejected by the solve: step", T::DTYPE)?;
+        column(&self.cuda, 0, &self.x)
+    }
+}
+
+/// Converts a factorisation's `info`: 0 is success, a positive value the leading minor or pivot that failed.
+///
+/// # Errors
+/// `info` is not 0.
+pub fn check_info(info: i32, positive: &str, dtype: DType) -> Result<()> {
+    let next = if dtype == DType::F32 { "; try float64" } else { "; scale it, or shift its diagonal" };
+    match info {
+        0 => Ok(()),
+        1.. => Err(CellError::Failed(format!("the matrix is {positive} {info}{next}"))),
+        _ => Err(CellError::Failed(format!(
+            "cuSOLVER rejected argument {}; please report this bug",
+            info.unsigned_abs()
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn info_is_converted_to_words() {
+        check_info(0, "singular", DType::F32).unwrap();
+        let text =
+            |dtype| check_info(3, "not positive definite: leading minor", dtype).unwrap_err().to_string();
+        assert_eq!(text(DType::F32), "the matrix is not positive definite: leading minor 3; try float64");
+        assert!(text(DType::F64).ends_with("leading minor 3; scale it, or shift its diagonal"));
+        assert!(check_info(-2, "", DType::F32).unwrap_err().to_string().contains("argument 2"));
+    }
+}
