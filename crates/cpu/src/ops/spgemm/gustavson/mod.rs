@@ -4,7 +4,7 @@
 //! sorted without sorting. Nothing is computed twice to count entries: a thread computes a block of rows in its own
 //! memory, which stays in its caches, and copies it after the blocks before it as soon as all of those are counted.
 
-use std::mem::{MaybeUninit, take};
+use std::mem::take;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gpubench_backend::contents::{Contents, Memory, host};
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use self::queue::{Bounds, Queue, UnplacedEntries};
 use self::row::{Gathered, Rows, words};
-use crate::operands::{memory, show_csr};
+use crate::operands::{Show, memory, show_csr};
 use crate::ops::row_blocks::{BLOCKS_PER_THREAD, balanced};
 use crate::threads::{PerThread, choices_up_to, wake};
 
@@ -96,8 +96,9 @@ impl<T: Real> Gustavson<T> {
         if i32::try_from(total).is_err() {
             return Err(too_many(total as i64));
         }
-        job.indices = vec![0; total];
-        job.values = vec![T::default(); total];
+        if reuses {
+            (job.indices, job.values) = (vec![0; total], vec![T::default(); total]);
+        }
         Ok(job)
     }
 
@@ -198,7 +199,7 @@ pub(super) fn too_many(entries: i64) -> CellError {
 }
 
 impl<T: Real> Job for Gustavson<T> {
-    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+    fn buffers(&self, show: Show<'_>) {
         show_csr(&self.a, show);
         show_csr(&self.b, show);
         show(memory(&self.work));

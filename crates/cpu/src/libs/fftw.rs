@@ -1,7 +1,12 @@
-//! FFTW: one library per element type, searched and loaded when a cell first needs it. Reference:
-//! <https://www.fftw.org/fftw3_doc/>.
+//! The two-dimensional transform of FFTW, whose parallel loops run on rayon's threads. There is one library per element
+//! type, searched and loaded when a cell first needs it. Reference: <https://www.fftw.org/fftw3_doc/>.
+//!
+//! FFTW's threads are a library of their own. By its callback ([FFTW Reference, "Usage of Multi-threaded
+//! FFTW"](https://www.fftw.org/fftw3_doc/Usage-of-Multi_002dthreaded-FFTW.html), version 3.3.9 and later), a program
+//! runs FFTW's loops on threads that it has.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -9,25 +14,25 @@ use gpubench_backend::Finding;
 use gpubench_backend::host::install_folders::InstallFolders;
 use gpubench_backend::host::shared_library::SharedLibrary;
 use gpubench_report::case::DType;
-use gpubench_report::error::Unavailable;
-
-mod lines;
-mod matrix;
-
-pub(crate) use lines::FftwLines;
-pub(crate) use matrix::FftwMatrix;
+use gpubench_report::data::Real;
+use gpubench_report::error::{CellError, Unavailable};
+use rayon::prelude::*;
+use rustfft::FftNum;
+use rustfft::num_complex::Complex;
 
 /// The display name, without the element type.
 const NAME: &str = "FFTW";
 /// The word in the names of its variants and its worker. The files for both element types share a worker, because
 /// their symbols have different prefixes.
 pub(crate) const WORD: &str = "fftw";
-/// The variants that need it.
-const SERVES: [&str; 2] = ["fft/fftw", "fft/fftw-2d"];
+/// The variant that needs it.
+const SERVES: &str = "fft/fftw-2d";
 
 /// Flags of plans: chosen by timing, and for data at any address.
 const MEASURE: c_uint = 0;
 const UNALIGNED: c_uint = 1 << 1;
+/// Longest time to choose a plan by timing, in seconds; then the best so far is taken.
+const PLAN_S: f64 = 10.0;
 
 /// An FFTW plan, opaque to callers.
 type FftwPlan = *mut c_void;
@@ -36,14 +41,16 @@ type FftwPlan = *mut c_void;
 pub(crate) struct Fftw {
     path: PathBuf,
     version: String,
-    plan_dft_1d: unsafe extern "C" fn(c_int, *mut c_void, *mut c_void, c_int, c_uint) -> FftwPlan,
-    execute_dft: unsafe extern "C" fn(FftwPlan, *mut c_void, *mut c_void),
     destroy_plan: unsafe extern "C" fn(FftwPlan),
     alignment_of: unsafe extern "C" fn(*mut c_void) -> c_int,
     plan_many_dft_r2c: PlanManyReal,
     execute_dft_r2c: unsafe extern "C" fn(FftwPlan, *mut c_void, *mut c_void),
     set_timelimit: unsafe extern "C" fn(f64),
+    plan_with_nthreads: unsafe extern "C" fn(c_int),
 }
+
+type LoopBody = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
+type ParallelLoop = unsafe extern "C" fn(LoopBody, *mut c_char, usize, c_int, *mut c_void);
 
 /// Rank, sizes, number; input, its sizes, stride and distance; output likewise; flags.
 type PlanManyReal = unsafe extern "C" fn(
@@ -70,7 +77,7 @@ impl Fftw {
         storage(dtype).get_or_init(|| load(&InstallFolders::here(), dtype)).as_ref().map_err(Clone::clone)
     }
 
-    /// Opens a library file; the error describes the problem.
+    /// Opens a library file and the library of threads next to it; the error describes the problem.
     fn open(path: &Path, dtype: DType) -> Result<Fftw, String> {
         // SAFETY: what is loaded is FFTW, which has no initialisers; types are those of its header, fftw3.h, with
         // pointers to numbers as pointers to anything. The version is an array of characters with a final zero, whose
@@ -82,18 +89,65 @@ impl Fftw {
             let fftw = Fftw {
                 path: path.to_path_buf(),
                 version: CStr::from_ptr(version).to_string_lossy().into_owned(),
-                plan_dft_1d: library.symbol(&name(dtype, "plan_dft_1d"))?,
-                execute_dft: library.symbol(&name(dtype, "execute_dft"))?,
                 destroy_plan: library.symbol(&name(dtype, "destroy_plan"))?,
                 alignment_of: library.symbol(&name(dtype, "alignment_of"))?,
                 plan_many_dft_r2c: library.symbol(&name(dtype, "plan_many_dft_r2c"))?,
                 execute_dft_r2c: library.symbol(&name(dtype, "execute_dft_r2c"))?,
                 set_timelimit: library.symbol(&name(dtype, "set_timelimit"))?,
+                plan_with_nthreads: open_threads(path, dtype)?,
             };
             library.keep();
             Ok(fftw)
         }
     }
+
+    /// Returns the alignments of an input and an output, by which FFTW chooses instructions.
+    fn alignments<T>(&self, input: &[T], output: &[Complex<T>]) -> [c_int; 2] {
+        let addresses = [input.as_ptr().cast_mut().cast(), output.as_ptr().cast_mut().cast::<c_void>()];
+        // SAFETY: the routine only looks at the addresses.
+        addresses.map(|address| unsafe { (self.alignment_of)(address) })
+    }
+}
+
+/// Opens and initialises the library of threads next to the library in `fftw`, and returns the routine that sets the
+/// number of threads of plans.
+fn open_threads(fftw: &Path, dtype: DType) -> Result<unsafe extern "C" fn(c_int), String> {
+    let file = fftw.with_file_name(match dtype {
+        DType::F32 => "libfftw3f_threads.so.3",
+        DType::F64 => "libfftw3_threads.so.3",
+    });
+    let opened = || {
+        // SAFETY: what is loaded is FFTW, which has no initialisers; types are those of its header. Nobody else is in the
+        // planner; the callback is one for any plan, and takes no data.
+        unsafe {
+            let mut library = SharedLibrary::open(&file)?;
+            library.own_file_defines(&name(dtype, "init_threads"));
+            let init: unsafe extern "C" fn() -> c_int = library.symbol(&name(dtype, "init_threads"))?;
+            let set_callback: unsafe extern "C" fn(ParallelLoop, *mut c_void) =
+                library.symbol(&name(dtype, "threads_set_callback"))?;
+            let plan_with_nthreads = library.symbol(&name(dtype, "plan_with_nthreads"))?;
+            library.keep();
+            let _alone = planner();
+            if init() == 0 {
+                return Err("it cannot start threads".to_owned());
+            }
+            set_callback(on_rayon, std::ptr::null_mut());
+            Ok(plan_with_nthreads)
+        }
+    };
+    opened().map_err(|problem| {
+        format!("{problem} (FFTW's threads, of version 3.3.9 or later: {})", file.display())
+    })
+}
+
+/// Runs `work` on each of `jobs` elements of `size` bytes.
+unsafe extern "C" fn on_rayon(work: LoopBody, data: *mut c_char, size: usize, jobs: c_int, _: *mut c_void) {
+    let first = data.expose_provenance();
+    (0..usize::try_from(jobs).unwrap_or(0)).into_par_iter().with_max_len(1).for_each(|job| {
+        let data = std::ptr::with_exposed_provenance_mut(first + job * size);
+        // SAFETY: FFTW asks for its function to be called with each of its elements once, on any threads.
+        unsafe { work(data) };
+    });
 }
 
 /// Loads the libraries and describes them for `doctor`.
@@ -113,7 +167,7 @@ fn finding(dtype: DType, fftw: Result<&Fftw, Unavailable>) -> Finding {
         name: format!("{NAME} {}", dtype.words()),
         path: found.map(|fftw| fftw.path.display().to_string()),
         version: found.map(|fftw| fftw.version.clone()),
-        serves: SERVES.map(str::to_owned).to_vec(),
+        serves: vec![SERVES.to_owned()],
         problem: missing.map(|missing| missing.reason.clone()),
         fix: missing.and_then(|missing| missing.fix.clone()),
     }
@@ -171,6 +225,85 @@ fn name(dtype: DType, symbol: &str) -> String {
     match dtype {
         DType::F32 => format!("fftwf_{symbol}"),
         DType::F64 => format!("fftw_{symbol}"),
+    }
+}
+
+/// A plan of the transform of a real matrix to the leading half of the columns of its spectrum.
+pub(crate) struct FftwMatrix<T> {
+    fftw: &'static Fftw,
+    side: usize,
+    plan: FftwPlan,
+    /// Alignments of the input and the output that the plan is for; any, if `None`.
+    alignments: Option<[c_int; 2]>,
+    element: PhantomData<fn(T)>,
+}
+
+// SAFETY: a plan is only read by executions and destroyed by its owner alone.
+unsafe impl<T> Send for FftwMatrix<T> {}
+
+impl<T: Real + FftNum> FftwMatrix<T> {
+    /// Plans the transform of a `side` by `side` matrix on `threads` threads for a copy of `input`, by timing it into `output`.
+    ///
+    /// # Errors
+    /// A library is missing, or refuses the side.
+    ///
+    /// # Panics
+    /// The matrix or the output has another number of elements.
+    pub(crate) fn new(
+        side: usize,
+        threads: usize,
+        input: &[T],
+        output: &mut [Complex<T>],
+    ) -> Result<Self, CellError> {
+        assert_eq!((input.len(), output.len()), (side * side, side * side));
+        let fftw = Fftw::of(T::DTYPE)?;
+        let refused = || CellError::Failed(format!("FFTW makes no plan for a side of {side}"));
+        let length = c_int::try_from(side).map_err(|_| refused())?;
+        let threads = c_int::try_from(threads).map_err(|_| refused())?;
+        let mut copy = input.to_vec();
+        let planned = fftw.alignments(&copy, output);
+        let alignments = (planned == fftw.alignments(input, output)).then_some(planned);
+        let (source, target) = (copy.as_mut_ptr().cast(), output.as_mut_ptr().cast::<c_void>());
+        let flags = if alignments.is_some() { MEASURE } else { MEASURE | UNALIGNED };
+        let sizes = [length, length];
+        // SAFETY: the planner works in arrays of as many elements of the library's type as the sizes say, with rows of one
+        // length in both, and nobody else is in it.
+        let plan = unsafe {
+            let (_alone, rows) = (planner(), sizes.as_ptr());
+            (fftw.plan_with_nthreads)(threads);
+            (fftw.set_timelimit)(PLAN_S);
+            (fftw.plan_many_dft_r2c)(2, rows, 1, source, rows, 1, 0, target, rows, 1, 0, flags)
+        };
+        if plan.is_null() {
+            return Err(refused());
+        }
+        Ok(FftwMatrix { fftw, side, plan, alignments, element: PhantomData })
+    }
+
+    /// Returns whether the plan is for arrays with the alignments of these.
+    pub(crate) fn is_for(&self, input: &[T], output: &[Complex<T>]) -> bool {
+        self.alignments.is_none_or(|planned| planned == self.fftw.alignments(input, output))
+    }
+
+    /// Writes columns 0 to `side / 2` of every row of `output`, which has rows of `side` elements, as `input` has.
+    ///
+    /// # Panics
+    /// One of them has another number of elements, or the plan [is not for](FftwMatrix::is_for) them.
+    pub(crate) fn transform(&self, input: &[T], output: &mut [Complex<T>]) {
+        let elements = self.side * self.side;
+        assert_eq!((input.len(), output.len()), (elements, elements));
+        assert!(self.is_for(input, output), "arrays were moved");
+        let (source, target) = (input.as_ptr().cast_mut().cast(), output.as_mut_ptr().cast::<c_void>());
+        // SAFETY: the plan is for arrays of as many elements of this type, with these alignments; it only reads the input.
+        unsafe { (self.fftw.execute_dft_r2c)(self.plan, source, target) };
+    }
+}
+
+impl<T> Drop for FftwMatrix<T> {
+    fn drop(&mut self) {
+        let _alone = planner();
+        // SAFETY: the plan was made, nothing executes it any more, and the lock keeps other threads out of the planner.
+        unsafe { (self.fftw.destroy_plan)(self.plan) };
     }
 }
 

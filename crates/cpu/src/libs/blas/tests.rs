@@ -1,5 +1,14 @@
-use super::super::elf::example;
-use super::*;
+//! The BLAS libraries that are found on machines of every kind.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use gpubench_backend::host::install_folders::InstallFolders;
+
+use super::discovery::{NAMED, find};
+use super::elf::example;
+use super::library::find_all;
+use super::{BlasLibrary, Vendor};
 
 /// A folder that stands for `/`, with files in it.
 struct Root(tempfile::TempDir);
@@ -47,14 +56,6 @@ impl Root {
 }
 
 const PACKAGES: &str = "lib/python3.11/site-packages";
-
-#[test]
-fn an_empty_machine_has_nothing() {
-    let root = Root::new();
-    for vendor in Vendor::ALL {
-        assert!(root.found(vendor, &[("PATH", "usr/bin:opt/bin")], &[]).is_empty());
-    }
-}
 
 #[test]
 fn the_newest_openblas_comes_first_wherever_it_lies() {
@@ -134,4 +135,70 @@ fn a_named_library_comes_first_and_only_once() {
     let new = root.openblas(&format!("usr/{PACKAGES}/scipy.libs/libscipy_openblas-1.so"), "0.3.30");
     let found = root.found(Vendor::OpenBlas, &[], std::slice::from_ref(&old));
     assert_eq!(found, [(old, NAMED), (new, "scipy")]);
+}
+
+/// A machine with four OpenBLAS and a BLIS.
+fn stocked() -> Root {
+    let root = Root::new();
+    root.openblas("usr/lib64/libopenblas.so.0", "0.3.21");
+    root.openblas(&format!("usr/local/{PACKAGES}/numpy.libs/libscipy_openblas64_-1.so"), "0.3.31");
+    root.openblas(&format!("usr/local/{PACKAGES}/scipy.libs/libscipy_openblas-2.so"), "0.3.30");
+    root.openblas(&format!("usr/local/{PACKAGES}/scipy.libs/libscipy_openblas-3.so"), "0.3.29");
+    root.file("usr/lib64/libblis.so.4", &example("bli_info_get_version_str", ""));
+    root
+}
+
+fn words(libraries: &[BlasLibrary]) -> Vec<&str> {
+    libraries.iter().map(BlasLibrary::word).collect()
+}
+
+#[test]
+fn further_libraries_of_a_vendor_are_named_by_their_origin() {
+    let all = find_all(&InstallFolders::below(&stocked().path(""), &|_| None), &[]);
+    let expected = ["openblas", "mkl", "blis", "openblas-scipy", "openblas-scipy-2", "openblas-system"];
+    assert_eq!(words(&all), expected);
+    assert!(all[0].is_preferred() && all[0].files().len() == 4);
+    assert!(!all[3].is_preferred() && all[3].files().len() == 1);
+    assert_eq!(all[5].name(), "OpenBLAS (system)");
+    // MKL, which is not there, may still be known to the loader.
+    assert!(all[1].files().iter().all(|file| file.is_relative()));
+}
+
+#[test]
+fn a_named_library_gets_the_plain_name_and_no_other_replaces_it() {
+    let root = stocked();
+    let file = root.path("usr/lib64/libopenblas.so.0");
+    let all = find_all(&InstallFolders::below(&root.path(""), &|_| None), std::slice::from_ref(&file));
+    assert_eq!(all[0].files(), [file]);
+    assert!(words(&all).contains(&"openblas-numpy") && !words(&all).contains(&"openblas-system"));
+    let missing = all[0].provider().err().unwrap();
+    assert!(missing.reason.starts_with("--blas ") && missing.fix.is_some(), "{}", missing.reason);
+}
+
+#[test]
+fn a_variable_names_the_vendor_s_only_library() {
+    let variable = |name: &str| (name == "GPUBENCH_OPENBLAS").then(|| OsString::from("/x/libopenblas.so"));
+    let all = find_all(&InstallFolders::below(&stocked().path(""), &variable), &[]);
+    assert_eq!(words(&all), ["openblas", "mkl", "blis"]);
+    assert_eq!(all[0].files(), [Path::new("/x/libopenblas.so")]);
+    let missing = all[0].provider().err().unwrap();
+    let expected = "GPUBENCH_OPENBLAS=/x/libopenblas.so cannot";
+    assert!(
+        missing.reason.starts_with(expected) && missing.reason.contains("No such file"),
+        "{}",
+        missing.reason
+    );
+    assert!(missing.fix.unwrap().contains("OpenBLAS"));
+}
+
+#[test]
+fn without_a_usable_library_the_problem_has_a_fix() {
+    let missing = |root: &Root| {
+        let all = find_all(&InstallFolders::below(&root.path(""), &|_| None), &[]);
+        all[0].provider().err().unwrap()
+    };
+    let root = Root::new();
+    let file = root.file(&format!("usr/{PACKAGES}/scipy.libs/libscipy_openblas.so"), b"no library");
+    assert!(missing(&root).reason.contains(file.to_str().unwrap()), "{}", missing(&root).reason);
+    assert!(missing(&root).fix.unwrap().contains("apt-get install libopenblas0-pthread"));
 }
