@@ -6,7 +6,7 @@ import time
 
 from . import caches, host, host_clock, registry
 from .errors import Unavailable
-from .threads import up_to
+from .sampling import up_to
 
 # Largest matrix for which fewer threads than all may be faster.
 MAX_CHOICE_SIDE = 2048

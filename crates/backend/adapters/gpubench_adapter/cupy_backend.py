@@ -8,11 +8,10 @@ import cupyx.scipy.sparse
 import numpy as np
 
 from . import answers
+from .accelerator import EventBackend
 from .backend import finding
 from .errors import Unavailable
-from .event_backend import EventBackend
-from .fingerprint import ON_DEVICE
-from .generator import MASK, Csr
+from .generator import MASK, ON_DEVICE, Csr
 from .job import Job, call_of, into
 from .storage import Storage
 

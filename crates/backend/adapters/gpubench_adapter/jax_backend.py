@@ -65,7 +65,7 @@ def exchanged(array, element, value):
 
 @jax.jit
 def weighed(array):
-    """Returns `fingerprint.weigh` of an array, computed where it is."""
+    """Returns `generator.weigh` of an array, computed where it is."""
     kind = jnp.uint32 if array.dtype.itemsize == 4 else jnp.uint64
     words = jax.lax.bitcast_convert_type(array, kind).reshape(-1).astype(jnp.uint64)
     return jnp.sum((words + 1) * (2 * jnp.arange(words.size, dtype=jnp.uint64) + 1))

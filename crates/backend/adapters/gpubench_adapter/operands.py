@@ -4,8 +4,7 @@ import numpy as np
 
 from . import host
 from .errors import CellFailed, OutOfMemory, Unavailable
-from .fingerprint import fingerprint
-from .generator import Stream, short_uniforms, sparse
+from .generator import Stream, fingerprint, short_uniforms, sparse
 
 DTYPES = {"f32": np.float32, "f64": np.float64}
 # Expected entries of a sparse operand that certainly fit into 32-bit offsets.

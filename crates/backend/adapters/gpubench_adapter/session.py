@@ -3,11 +3,10 @@
 import gc
 import os
 
-from . import answers, threads
+from . import answers, sampling
 from .backend import timed
 from .errors import CellFailed, Unavailable
 from .operands import Case, Operands
-from .take import take
 
 
 class Session:
@@ -82,7 +81,7 @@ class Session:
             notify("threads")
 
         def choose():
-            threads.choose(job, lambda: self.backend.time(job, cache))
+            sampling.choose(job, lambda: self.backend.time(job, cache))
             if len(job.thread_choices) > 1:
                 self.backend.time(job, cache)
 
@@ -92,7 +91,7 @@ class Session:
         """Takes a batch of samples of a job."""
         job, cache = self._job(request)
         notify("samples")
-        result = take(lambda: self.backend.time(job, cache), request["batch"], self.backend.compilations)
+        result = sampling.take(lambda: self.backend.time(job, cache), request["batch"], self.backend.compilations)
         job.keep_result()
         on_device = all("device_s" in sample for sample in result["samples"])
         return {"type": "measured", "clock": "device-events" if on_device else "host", "result": result}

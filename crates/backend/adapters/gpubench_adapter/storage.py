@@ -3,8 +3,7 @@
 import numpy as np
 
 from . import answers
-from .fingerprint import fingerprint, weigh
-from .generator import Csr
+from .generator import Csr, fingerprint, weigh
 
 
 class Storage:
@@ -54,7 +53,7 @@ class Storage:
         return fingerprint([self.download(x) if self.is_sparse(x) else x for x in operands], self.weigh)
 
     def weigh(self, array):
-        """Returns `fingerprint.weigh` of a dense array of the library."""
+        """Returns `generator.weigh` of a dense array of the library."""
         return weigh(self.download(array))
 
     def exchange(self, operand, element, value):

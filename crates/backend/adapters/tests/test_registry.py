@@ -1,4 +1,5 @@
 import ast
+import importlib
 import re
 import unittest
 
@@ -11,10 +12,23 @@ PAGE = (FOLDER.parents[2] / "docs" / "python.md").read_text()
 class Language(unittest.TestCase):
     def test_the_package_is_written_in_the_oldest_python_that_the_page_names(self):
         oldest = tuple(map(int, re.search(r"need Python (\d+)\.(\d+) or later", PAGE).groups()))
-        rust = (FOLDER.parent / "src" / "python.rs").read_text()
+        rust = (FOLDER.parent / "src" / "external" / "python.rs").read_text()
         self.assertIn("OLDEST: (u32, u32) = (%d, %d);" % oldest, rust)
         for path in sorted((FOLDER / "gpubench_adapter").glob("*.py")):
             ast.parse(path.read_text(), path.name, feature_version=oldest)
+
+
+class Code(unittest.TestCase):
+    def test_every_variant_of_the_libraries_here_has_code(self):
+        backends = {"numpy": "NumpyBackend", "cupy": "CupyBackend", "torch": "TorchOps", "jax": "JaxOps"}
+        for library, backend in backends.items():
+            adapters = [adapter for name, adapter in ADAPTERS.items() if name.split("-")[0] == library]
+            try:
+                module = importlib.import_module("gpubench_adapter." + adapters[0].module)
+            except ImportError:
+                continue
+            variants = {(variant["op"], variant["name"]) for adapter in adapters for variant in adapter.variants}
+            self.assertEqual(variants, set(getattr(module, backend).JOBS))
 
 
 class Page(unittest.TestCase):

@@ -311,45 +311,27 @@ impl<T> Drop for FftwMatrix<T> {
 mod tests {
     use super::*;
 
-    /// A folder that stands for `/` and has these files, which are no libraries.
-    fn stocked(files: &[&str]) -> tempfile::TempDir {
+    #[test]
+    fn environments_come_before_the_system_and_a_missing_library_has_a_fix() {
         let root = tempfile::tempdir().unwrap();
-        for file in files {
+        let conda = root.path().join("conda").into_os_string();
+        let variable = |name: &str| (name == "CONDA_PREFIX").then(|| conda.clone());
+        for file in ["usr/lib64/libfftw3.so.3", "conda/lib/libfftw3.so.3"] {
             let path = root.path().join(file);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "text").unwrap();
         }
-        root
-    }
-
-    fn on<R>(root: &tempfile::TempDir, of: impl Fn(&InstallFolders) -> R) -> R {
-        let conda = root.path().join("conda").into_os_string();
-        let variable = |name: &str| (name == "CONDA_PREFIX").then(|| conda.clone());
-        of(&InstallFolders::below(root.path(), &variable))
-    }
-
-    #[test]
-    fn environments_come_before_the_system_and_types_have_files_of_their_own() {
-        let root = stocked(&["usr/lib64/libfftw3.so.3", "conda/lib/libfftw3.so.3", "usr/lib/libfftw3f.so.3"]);
+        let machine = InstallFolders::below(root.path(), &variable);
         let at = |below: &str| root.path().canonicalize().unwrap().join(below);
-        let double = on(&root, |machine| files(machine, DType::F64));
+        let double = files(&machine, DType::F64);
         assert_eq!(double[0], at("conda/lib/libfftw3.so.3"));
         assert!(double[1..].iter().all(|file| *file == at("usr/lib64/libfftw3.so.3")) && double.len() > 1);
-        let single = on(&root, |machine| files(machine, DType::F32));
-        assert!(single.iter().all(|file| *file == at("usr/lib/libfftw3f.so.3")) && !single.is_empty());
-    }
-
-    #[test]
-    fn a_missing_or_invalid_library_is_reported_with_its_fix() {
-        let missing = on(&stocked(&[]), |machine| load(machine, DType::F32).err().unwrap());
-        assert_eq!(missing.reason, "no FFTW library for float32 was found");
-        assert!(missing.fix.unwrap().contains("libfftw3-single3"));
-        let root = stocked(&["usr/lib/libfftw3.so.3"]);
-        let broken = on(&root, |machine| load(machine, DType::F64).err().unwrap());
-        assert!(broken.reason.contains("usr/lib/libfftw3.so.3 cannot be used: "), "{}", broken.reason);
-        let reported = finding(DType::F64, Err(broken));
-        assert_eq!((reported.name.as_str(), reported.path), ("FFTW float64", None));
-        assert!(reported.problem.is_some() && reported.fix.unwrap().contains("libfftw3-double3"));
+        let broken = load(&machine, DType::F64).err().unwrap();
+        assert!(broken.reason.contains("conda/lib/libfftw3.so.3 cannot be used: "), "{}", broken.reason);
+        let reported = finding(DType::F32, load(&machine, DType::F32).as_ref().map_err(Clone::clone));
+        assert_eq!((reported.name.as_str(), reported.path), ("FFTW float32", None));
+        assert_eq!(reported.problem.unwrap(), "no FFTW library for float32 was found");
+        assert!(reported.fix.unwrap().contains("libfftw3-single3"));
     }
 
     #[test]

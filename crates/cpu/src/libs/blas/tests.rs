@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use gpubench_backend::host::install_folders::InstallFolders;
 
-use super::discovery::{NAMED, find};
+use super::discovery::find;
 use super::elf::example;
 use super::library::find_all;
 use super::{BlasLibrary, Vendor};
@@ -43,14 +43,14 @@ impl Root {
     }
 
     /// Returns the paths and origins of the libraries found under these variables.
-    fn found(&self, vendor: Vendor, variables: &[(&str, &str)], named: &[PathBuf]) -> Vec<(PathBuf, &str)> {
+    fn found(&self, vendor: Vendor, variables: &[(&str, &str)]) -> Vec<(PathBuf, &str)> {
         let root = self.path("");
         let value = |name: &str| {
             let (_, below) = variables.iter().find(|(variable, _)| *variable == name)?;
             let paths: Vec<PathBuf> = below.split(':').map(|folder| root.join(folder)).collect();
             Some(std::env::join_paths(paths).unwrap())
         };
-        let found = find(vendor, &InstallFolders::below(&root, &value), named);
+        let found = find(vendor, &InstallFolders::below(&root, &value), &[]);
         found.into_iter().map(|found| (found.path, found.origin)).collect()
     }
 }
@@ -65,7 +65,7 @@ fn the_newest_openblas_comes_first_wherever_it_lies() {
     let numpy =
         root.openblas(&format!("venv/{PACKAGES}/numpy.libs/libscipy_openblas64_-2.so"), "0.3.31.188.0");
     let wheel = root.openblas(&format!("venv/{PACKAGES}/scipy_openblas32/lib/libscipy_openblas.so"), "0.3.9");
-    let found = root.found(Vendor::OpenBlas, &[("VIRTUAL_ENV", "venv")], &[]);
+    let found = root.found(Vendor::OpenBlas, &[("VIRTUAL_ENV", "venv")]);
     assert_eq!(found, [(numpy, "numpy"), (scipy, "scipy"), (system, "system"), (wheel, "pip")]);
     let old = root.openblas(&format!("old/{PACKAGES}/numpy/.libs/libopenblasp-r0-34a1.3.7.so"), "0.3.7");
     assert_eq!(root.found(Vendor::OpenBlas, &[("VIRTUAL_ENV", "old")], &[])[1], (old, "numpy"));
@@ -80,7 +80,7 @@ fn the_active_environment_comes_first_and_a_copy_counts_once() {
     let conda = root.openblas("conda/lib/libopenblas.so.0", "0.3.30");
     root.file("conda/conda-meta/history", b"");
     let variables = [("VIRTUAL_ENV", "venv"), ("CONDA_PREFIX", "conda"), ("HOME", "home")];
-    let found = root.found(Vendor::OpenBlas, &variables, &[]);
+    let found = root.found(Vendor::OpenBlas, &variables);
     assert_eq!(found, [(active, "scipy"), (conda, "conda")]);
 }
 
@@ -94,7 +94,7 @@ fn the_python_on_the_path_is_followed_through_its_links() {
     let of_base = root.openblas(&format!("base/{PACKAGES}/scipy.libs/libscipy_openblas-2.so"), "0.3.27");
     let mkl = root.file("venv/lib/libmkl_rt.so.2", b"");
     let variables = [("PATH", "none:venv/bin:usr/bin")];
-    let found = root.found(Vendor::OpenBlas, &variables, &[]);
+    let found = root.found(Vendor::OpenBlas, &variables);
     assert_eq!(found, [(of_venv, "scipy"), (of_base, "scipy")]);
     assert_eq!(root.found(Vendor::Mkl, &variables, &[]), [(mkl, "pip")]);
 }
@@ -110,7 +110,7 @@ fn the_loader_has_folders_of_its_variable_and_its_configuration() {
     let file = root.openblas(&format!("{folder}/openblas-pthread/libopenblasp-r0.3.1.so"), "0.3.1");
     root.link(&format!("{folder}/libopenblas.so.0"), &file);
     root.link("lib", &root.path("usr/lib"));
-    let found = root.found(Vendor::OpenBlas, &[("LD_LIBRARY_PATH", "mine")], &[]);
+    let found = root.found(Vendor::OpenBlas, &[("LD_LIBRARY_PATH", "mine")]);
     assert_eq!(found, [(first, "system"), (second, "system"), (file, "system")]);
 }
 
@@ -124,17 +124,8 @@ fn installers_of_mkl_and_aocl_are_known() {
     root.file("conda/conda-meta/history", b"");
     assert_eq!(root.found(Vendor::Mkl, &[], &[]), [(oneapi, "oneapi")]);
     // Interface 4 is known to be newer than an unknown one.
-    let found = root.found(Vendor::Blis, &[("CONDA_PREFIX", "conda")], &[]);
+    let found = root.found(Vendor::Blis, &[("CONDA_PREFIX", "conda")]);
     assert_eq!(found, [(conda, "conda"), (threaded, "aocl")]);
-}
-
-#[test]
-fn a_named_library_comes_first_and_only_once() {
-    let root = Root::new();
-    let old = root.openblas("usr/lib64/libopenblas.so.0", "0.3.1");
-    let new = root.openblas(&format!("usr/{PACKAGES}/scipy.libs/libscipy_openblas-1.so"), "0.3.30");
-    let found = root.found(Vendor::OpenBlas, &[], std::slice::from_ref(&old));
-    assert_eq!(found, [(old, NAMED), (new, "scipy")]);
 }
 
 /// A machine with four OpenBLAS and a BLIS.
@@ -178,7 +169,7 @@ fn a_named_library_gets_the_plain_name_and_no_other_replaces_it() {
 #[test]
 fn a_variable_names_the_vendor_s_only_library() {
     let variable = |name: &str| (name == "GPUBENCH_OPENBLAS").then(|| OsString::from("/x/libopenblas.so"));
-    let all = find_all(&InstallFolders::below(&stocked().path(""), &variable), &[]);
+    let all = find_all(&InstallFolders::below(&stocked().path(""), &variable));
     assert_eq!(words(&all), ["openblas", "mkl", "blis"]);
     assert_eq!(all[0].files(), [Path::new("/x/libopenblas.so")]);
     let missing = all[0].provider().err().unwrap();
