@@ -22,9 +22,6 @@ SHORT_OF_MEMORY = ("out of memory", "cudaErrorMemoryAllocation", "ALLOC_FAILED")
 class Accelerator(Backend):
     """A library that queues work on a device. Subclasses supply `synchronize` and `flush`."""
 
-    # The host has the generated operands, and those that come back from the device to be verified.
-    host_copies = 2
-
     def synchronize(self):
         """Waits until all queued work is done."""
         raise NotImplementedError
@@ -90,12 +87,9 @@ class Accelerator(Backend):
 class EventBackend(Accelerator):
     """A library on a CUDA device. Subclasses supply the rig of `device_clock` and call `start_clock`."""
 
-    clock = "device-events"
-    timer = None
-
-    def start_clock(self, rig):
-        """Measures the overhead of the events."""
-        self.rig = rig
+    def start_clock(self, rig, name, cuda_version):
+        """Measures the overhead of the events on the GPU of that name."""
+        self.rig, self.device_name, self.cuda_version = rig, name, cuda_version
         self.timer = Timer(rig, self.bring_caches, self.time_host)
 
     def synchronize(self):
@@ -118,68 +112,55 @@ class EventBackend(Accelerator):
 
     def describe(self):
         found = super().describe()
-        found.update(name=self.device_name(), device=self.device, driver_version=host.nvidia_driver())
-        found["cuda_version"] = self.cuda_version()
+        found.update(name=self.device_name, device=self.device, driver_version=host.nvidia_driver())
+        found["cuda_version"] = self.cuda_version
         return found
 
     def is_out_of_memory(self, error):
         return isinstance(error, MemoryError) or any(text in str(error) for text in SHORT_OF_MEMORY)
 
-    def device_name(self):
-        """Returns the model of the GPU."""
-        raise NotImplementedError
-
-    def cuda_version(self):
-        """Returns the version of the CUDA libraries in use."""
-        raise NotImplementedError
-
 
 class Copier:
-    """Copies of a job's arrays. `timed(copy)` of the backend does one copy and returns its result, host and device seconds."""
+    """Copies of a job's arrays. `timed_copy` of the backend does one copy and returns its result, host and device seconds."""
 
     def __init__(self, backend, job, operands):
         self.backend, self.storage = backend, job.storage
         self.sent = [part for operand in operands for part in self.storage.host_parts(operand)]
         self.received = job.parts(job.result)
+        self.up, self.down = sum(part.nbytes for part in self.sent), sum(self.storage.nbytes(part) for part in self.received)
 
     def phases(self, memory):
         """Returns the phases for that kind of host memory: `pageable`, `pinned` or `both`."""
         if memory == "pinned":
             return self._pinned() if self.storage.has_pinned else {}
         found = self._pageable()
-        if memory == "both" and self.storage.has_pinned and self._fits():
+        # The copies must leave enough memory that is not locked.
+        free = host.free_memory() if memory == "both" and self.storage.has_pinned else None
+        if free is not None and max(self.up, self.down) <= free / LOCKED_PART:
             found["pinned"] = self._pinned()
         return found
 
-    def _sizes(self):
-        return sum(part.nbytes for part in self.sent), sum(self.storage.nbytes(part) for part in self.received)
-
-    def _fits(self):
-        """Returns whether the copies leave enough memory that is not locked."""
-        free = host.free_memory()
-        return free is not None and max(self._sizes()) <= free / LOCKED_PART
-
     def _pageable(self):
-        storage, (up, down) = self.storage, self._sizes()
+        storage = self.storage
 
         def fresh():
             return [storage.for_download(part) for part in self.received]
 
-        upload = self._repeat("pageable", up, list, lambda _: [storage.send(part) for part in self.sent])
-        download = self._repeat("pageable", down, fresh, lambda arrays: [storage.host(array) for array in arrays])
+        upload = self._repeat("pageable", self.up, list, lambda _: [storage.send(part) for part in self.sent])
+        download = self._repeat("pageable", self.down, fresh, lambda arrays: [storage.host(array) for array in arrays])
         return {"upload": upload, "download": download}
 
     def _pinned(self):
-        storage, (up, down) = self.storage, self._sizes()
+        storage = self.storage
         blocks = [storage.pinned(part) for part in self.sent]
-        upload = self._repeat("pinned", up, list, lambda _: [storage.send_pinned(block) for block in blocks])
+        upload = self._repeat("pinned", self.up, list, lambda _: [storage.send_pinned(block) for block in blocks])
         blocks = [storage.pinned_like(part) for part in self.received]
 
         def receive(_):
             for part, block in zip(self.received, blocks):
                 storage.receive_pinned(part, block)
 
-        return {"upload": upload, "download": self._repeat("pinned", down, list, receive)}
+        return {"upload": upload, "download": self._repeat("pinned", self.down, list, receive)}
 
     def _repeat(self, memory, size, before, copy):
         """Returns the times of repeated copies; `before` runs outside the clock and gives their source."""

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from . import answers
-from .backend import Backend, finding, load, missing, serial
+from .backend import Backend, finding, load, serial
 from .errors import Unavailable
 from .job import Job, call_of, into
 from .storage import Storage
@@ -67,7 +67,7 @@ def findings(adapter):
     try:
         found.append(finding("SciPy", load("scipy", adapter.install), serves=OF_SCIPY))
     except Unavailable as error:
-        found.append(missing("SciPy", error, OF_SCIPY))
+        found.append(finding("SciPy", problem=str(error), fix=error.fix, serves=OF_SCIPY))
     return found
 
 

@@ -10,7 +10,7 @@ from . import registry, torch_jobs
 from .accelerator import Accelerator, EventBackend
 from .backend import Backend, finding
 from .errors import Unavailable
-from .generator import MASK, ON_DEVICE, Csr
+from .generator import MASK, ON_DEVICE
 from .storage import Storage
 
 # Elements of the sum that wakes PyTorch's threads: more than it does on one thread.
@@ -87,11 +87,8 @@ class TorchStorage(Storage):
         tensor = torch.from_numpy(array)
         return tensor.clone() if self.device.type == "cpu" else tensor.to(self.device)
 
-    def upload(self, operand):
-        if not isinstance(operand, Csr):
-            return self.send(operand)
-        indptr, indices, values = (self.send(part) for part in (operand.indptr, operand.indices, operand.values))
-        return torch.sparse_csr_tensor(indptr, indices, values, size=operand.shape)
+    def sparse(self, indptr, indices, values, shape):
+        return torch.sparse_csr_tensor(indptr, indices, values, size=shape)
 
     def host(self, array):
         return array.detach().cpu().numpy()
@@ -252,23 +249,17 @@ class TorchCuda(TorchOps, EventBackend):
 
     def __init__(self, name, options):
         super().__init__(name, options)
-        self.name_of_device = device_name(self.device)
+        name = device_name(self.device)
         torch.cuda.set_device(self.device)
         self.storage = TorchStorage("cuda:%d" % self.device)
         self.zeros = torch.zeros(self.flush_bytes() // 4, device=self.storage.device)
-        self.start_clock(Rig())
+        self.start_clock(Rig(), name, torch.version.cuda or getattr(torch.version, "hip", None))
 
     def flush(self):
         self.zeros.sum()
 
     def l2_bytes(self):
         return getattr(torch.cuda.get_device_properties(self.device), "L2_cache_size", None)
-
-    def device_name(self):
-        return self.name_of_device
-
-    def cuda_version(self):
-        return torch.version.cuda or getattr(torch.version, "hip", None)
 
     def release_memory(self):
         super().release_memory()

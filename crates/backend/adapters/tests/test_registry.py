@@ -53,15 +53,6 @@ class Page(unittest.TestCase):
             for op, row in listed.items():
                 self.assertEqual(row[column].strip(), ", ".join(variants.get(op, [])), (op, column))
 
-    def test_the_variants_of_other_devices_are_those_of_the_cpu(self):
-        def names(adapter, ops=None):
-            return [(v["op"], v["name"]) for v in ADAPTERS[adapter].variants if ops is None or v["op"] in ops]
-
-        self.assertEqual(names("torch-xpu"), names("torch-cpu"))
-        dense = {op for op, _ in names("torch-cpu")} - {"spgemm", "spmv"}
-        self.assertEqual(names("torch-mps"), names("torch-cpu", dense))
-        self.assertEqual({tuple(v["dtypes"]) for v in ADAPTERS["torch-mps"].variants}, {("f32",)})
-
 
 if __name__ == "__main__":
     unittest.main()

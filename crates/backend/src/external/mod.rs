@@ -136,8 +136,8 @@ mod tests {
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .filter(|name| name.ends_with(".py"))
-            // The first is given to the interpreter by itself; the second serves development.
-            .filter(|name| name != "bootstrap.py" && name != "__main__.py")
+            // It is given to the interpreter by itself.
+            .filter(|name| name != "bootstrap.py")
             .collect();
         names.sort_unstable();
         let mut embedded: Vec<&str> = PACKAGE.iter().map(|(name, _)| *name).collect();

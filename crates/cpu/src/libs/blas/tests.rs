@@ -122,7 +122,7 @@ fn installers_of_mkl_and_aocl_are_known() {
     root.file("opt/AMD/aocl/aocl-linux-gcc-4.2.0/gcc/lib_LP64/libblis.so", b"");
     let conda = root.file("conda/lib/libblis.so.4", b"");
     root.file("conda/conda-meta/history", b"");
-    assert_eq!(root.found(Vendor::Mkl, &[], &[]), [(oneapi, "oneapi")]);
+    assert_eq!(root.found(Vendor::Mkl, &[]), [(oneapi, "oneapi")]);
     // Interface 4 is known to be newer than an unknown one.
     let found = root.found(Vendor::Blis, &[("CONDA_PREFIX", "conda")]);
     assert_eq!(found, [(conda, "conda"), (threaded, "aocl")]);
@@ -169,7 +169,7 @@ fn a_named_library_gets_the_plain_name_and_no_other_replaces_it() {
 #[test]
 fn a_variable_names_the_vendor_s_only_library() {
     let variable = |name: &str| (name == "GPUBENCH_OPENBLAS").then(|| OsString::from("/x/libopenblas.so"));
-    let all = find_all(&InstallFolders::below(&stocked().path(""), &variable));
+    let all = find_all(&InstallFolders::below(&stocked().path(""), &variable), &[]);
     assert_eq!(words(&all), ["openblas", "mkl", "blis"]);
     assert_eq!(all[0].files(), [Path::new("/x/libopenblas.so")]);
     let missing = all[0].provider().err().unwrap();

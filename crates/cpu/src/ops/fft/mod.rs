@@ -138,17 +138,3 @@ fn transpose<Z: Copy + Send + Sync>(n: usize, from: &[Z], to: &mut [Z]) {
         }
     });
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_transposed_matrix_has_rows_for_columns() {
-        let n = 37;
-        let from: Vec<usize> = (0..n * n).collect();
-        let mut to = vec![0; n * n];
-        transpose(n, &from, &mut to);
-        assert!((0..n * n).all(|at| to[at] == at % n * n + at / n));
-    }
-}

@@ -201,12 +201,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn many_threads_get_as_many_tiles_each() {
-        for side in [500, 512, 1000, 1024, 2048] {
-            let cut = Cut::new(side, 16, 16);
-            assert_eq!(cut.tiles % 16, 0, "{side}");
-        }
-    }
 }
