@@ -4,6 +4,7 @@ from unittest import mock
 
 from cells import try_every_variant
 from conversation import Conversation
+from gpubench_adapter.errors import Unavailable
 from gpubench_adapter.registry import ADAPTERS
 
 
@@ -37,7 +38,7 @@ class Jax(unittest.TestCase):
         fix = "install the driver of the GPU" if jax_backend.has_plugin() else ADAPTERS["jax"].install
         with Conversation("jax") as adapter:
             reply = adapter.hello()
-            self.assertEqual((reply["type"], reply["fix"]), ("unavailable", fix))
+            self.assertEqual((reply["type"], reply["fix"]), ("unavailable", Unavailable("", fix).fix))
         for has_plugin, problem in ((False, "this JAX has no plugin for CUDA"), (True, "finds no accelerator")):
             with mock.patch.object(jax_backend, "has_plugin", lambda: has_plugin):
                 self.assertIn(problem, jax_backend.findings(ADAPTERS["jax"])[0]["problem"])
