@@ -10,7 +10,7 @@ use gpubench_report::error::CellError;
 use rustfft::num_complex::Complex;
 
 /// A function that is shown memory.
-pub(crate) type Show<'a> = &'a mut dyn FnMut(&[MaybeUninit<u8>]);
+pub(crate) type ShowMemory<'a> = &'a mut dyn FnMut(&[MaybeUninit<u8>]);
 
 /// Returns the memory of `numbers` as bytes, whose values are not meant to be read.
 pub(crate) fn memory<T: Copy>(numbers: &[T]) -> &[MaybeUninit<u8>] {
@@ -20,7 +20,7 @@ pub(crate) fn memory<T: Copy>(numbers: &[T]) -> &[MaybeUninit<u8>] {
 }
 
 /// Shows the memory of all parts of a sparse matrix.
-pub(crate) fn show_csr(matrix: &Csr, show: Show<'_>) {
+pub(crate) fn show_csr(matrix: &Csr, show: ShowMemory<'_>) {
     show(memory(&matrix.indptr));
     show(memory(&matrix.indices));
     show(match &matrix.values {

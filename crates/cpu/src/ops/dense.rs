@@ -7,7 +7,7 @@ use gpubench_report::error::CellError;
 use ndarray::{ArrayView2, ArrayViewMut2};
 
 use super::variants::{JobRequest, PreparedJob};
-use crate::operands::{HostMatrix, Lendable, Show, memory};
+use crate::operands::{HostMatrix, Lendable, ShowMemory, memory};
 use crate::threads::partition::Partition;
 use crate::threads::{CallingThread, ThreadPool};
 
@@ -22,7 +22,7 @@ pub(super) struct Matrices<T, R, const N: usize> {
 /// Computes results, and owns the threads, plans and workspaces for it.
 pub(super) trait MatrixKernel<T, R, const N: usize> {
     /// Shows the workspace.
-    fn show(&self, _show: Show<'_>) {}
+    fn show(&self, _show: ShowMemory<'_>) {}
 
     /// Uses another number of threads for later executions; if that fails, nothing changes.
     fn use_threads(&mut self, threads: usize, matrices: &mut Matrices<T, R, N>) -> Result<(), CellError> {
@@ -65,7 +65,7 @@ impl<T: Plain, R: Plain, K: MatrixKernel<T, R, N>, const N: usize> Job for Matri
         self.problem = self.kernel.use_threads(threads, &mut self.matrices).err();
     }
 
-    fn buffers(&self, show: Show<'_>) {
+    fn buffers(&self, show: ShowMemory<'_>) {
         let Matrices { inputs, copy, results } = &self.matrices;
         inputs.iter().for_each(|input| show(memory(input)));
         show(memory(copy));
@@ -104,22 +104,22 @@ impl<T: Plain, R: Plain, K: MatrixKernel<T, R, N>, const N: usize> Job for Matri
 }
 
 /// Memory that a kernel works in, next to operands and results.
-pub(super) trait Workspace {
-    fn show(&self, show: Show<'_>);
+pub(super) trait KernelWorkspace {
+    fn show(&self, show: ShowMemory<'_>);
 }
 
-impl Workspace for () {
-    fn show(&self, _: Show<'_>) {}
+impl KernelWorkspace for () {
+    fn show(&self, _: ShowMemory<'_>) {}
 }
 
-impl<T: Copy> Workspace for Vec<T> {
-    fn show(&self, show: Show<'_>) {
+impl<T: Copy> KernelWorkspace for Vec<T> {
+    fn show(&self, show: ShowMemory<'_>) {
         show(memory(self));
     }
 }
 
-impl Workspace for faer::dyn_stack::MemBuffer {
-    fn show(&self, show: Show<'_>) {
+impl KernelWorkspace for faer::dyn_stack::MemBuffer {
+    fn show(&self, show: ShowMemory<'_>) {
         show(self);
     }
 }
@@ -134,10 +134,10 @@ pub(super) struct PooledKernel<C, W, F> {
 impl<T, R, C, W, F, const N: usize> MatrixKernel<T, R, N> for PooledKernel<C, W, F>
 where
     C: ThreadPool,
-    W: Workspace,
+    W: KernelWorkspace,
     F: Fn(&C, &mut W, &mut Matrices<T, R, N>) -> Result<(), CellError>,
 {
-    fn show(&self, show: Show<'_>) {
+    fn show(&self, show: ShowMemory<'_>) {
         self.workspace.show(show);
     }
 
@@ -165,7 +165,7 @@ pub(super) fn on_pool<T: Real, R: Plain + 'static, C, W, const N: usize>(
 ) -> PreparedJob
 where
     C: ThreadPool + 'static,
-    W: Workspace + 'static,
+    W: KernelWorkspace + 'static,
 {
     let choices = pool.choices();
     prepared(matrices, PooledKernel { pool, workspace, compute }, choices, restore)

@@ -10,7 +10,7 @@ use sprs::{CsMatI, prod};
 use super::row_blocks::{BLOCKS_PER_THREAD, balanced, split};
 use super::spgemm::{SprsReal, show_sprs, sprs_matrix};
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
-use crate::operands::{HostMatrix, Show, lend, memory, show_csr};
+use crate::operands::{HostMatrix, ShowMemory, lend, memory, show_csr};
 use crate::threads::wake;
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
@@ -51,7 +51,7 @@ fn parallel<T: Real>(mut request: JobRequest<'_>) -> PreparedJob {
 }
 
 impl<T: Real> Job for Parallel<T> {
-    fn buffers(&self, show: Show<'_>) {
+    fn buffers(&self, show: ShowMemory<'_>) {
         show_csr(&self.a, show);
         show(memory(&self.x));
         show(memory(&self.y));
@@ -126,7 +126,7 @@ fn with_sprs<T: SprsReal>(mut request: JobRequest<'_>) -> PreparedJob {
 }
 
 impl<T: SprsReal> Job for SprsSpmv<T> {
-    fn buffers(&self, show: Show<'_>) {
+    fn buffers(&self, show: ShowMemory<'_>) {
         show_sprs(&self.a, show);
         show(memory(&self.x));
         show(memory(&self.y));

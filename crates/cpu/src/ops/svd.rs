@@ -7,10 +7,10 @@ use faer::{MatMut, MatRef};
 use gpubench_report::data::Real;
 use gpubench_report::error::CellError;
 
-use super::dense::{Matrices, Workspace, on_pool};
+use super::dense::{KernelWorkspace, Matrices, on_pool};
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
-use crate::libs::blas::{Blas, BlasThreads, SvdMethod, SvdWorkspace};
-use crate::operands::{HostMatrix, Show, memory};
+use crate::libs::blas::{Blas, BlasThreads, SvdMethod, ThinSvd};
+use crate::operands::{HostMatrix, ShowMemory, memory};
 use crate::threads::Faer;
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
@@ -29,8 +29,8 @@ fn matrices<T: Real>(request: &mut JobRequest<'_>) -> Result<Matrices<T, T, 1>, 
     Ok(Matrices { inputs, copy: vec![], results })
 }
 
-impl<T: Blas> Workspace for SvdWorkspace<T> {
-    fn show(&self, show: Show<'_>) {
+impl<T: Blas> KernelWorkspace for ThinSvd<T> {
+    fn show(&self, show: ShowMemory<'_>) {
         show(memory(&self.work));
         show(memory(&self.integers));
     }
@@ -39,7 +39,7 @@ impl<T: Blas> Workspace for SvdWorkspace<T> {
 fn lapack<T: Blas>(mut request: JobRequest<'_>, method: SvdMethod) -> PreparedJob {
     let n = request.side();
     let pool = BlasThreads::new(request.threads, request.blas()?, n, MAX_CHOICE_SIDE)?;
-    let workspace = SvdWorkspace::<T>::new(pool.provider(), method, n)?;
+    let workspace = ThinSvd::<T>::new(pool.provider(), method, n)?;
     let matrices = matrices::<T>(&mut request)?;
     let matrices = Matrices { copy: matrices.inputs[0].to_vec(), ..matrices };
     let restore = |Matrices { inputs: [a], copy, .. }: &mut Matrices<T, T, 1>| copy.copy_from_slice(a);

@@ -19,7 +19,7 @@ mod vendor;
 pub(crate) use library::{BlasLibrary, all};
 use open::OpenedBlas;
 use routines::Routines;
-pub(crate) use routines::{Blas, SvdMethod, SvdWorkspace};
+pub(crate) use routines::{Blas, SvdMethod, ThinSvd};
 pub(crate) use thread_pool::BlasThreads;
 pub(crate) use vendor::{Vendor, vendor_of};
 

@@ -204,14 +204,14 @@ pub(crate) enum SvdMethod {
 }
 
 /// The workspace of thin singular value decompositions of n x n.
-pub(crate) struct SvdWorkspace<T> {
+pub(crate) struct ThinSvd<T> {
     n: usize,
     method: SvdMethod,
     pub(crate) work: Vec<T>,
     pub(crate) integers: Vec<Int>,
 }
 
-impl<T: Blas> SvdWorkspace<T> {
+impl<T: Blas> ThinSvd<T> {
     /// Allocates the workspace for matrices of n x n.
     ///
     /// # Errors
@@ -224,7 +224,7 @@ impl<T: Blas> SvdWorkspace<T> {
             Unavailable::new(reason, "use faer")
         })?;
         let zeros = |length| vec![T::default(); length];
-        let mut made = SvdWorkspace { n, method, work: zeros(1), integers: vec![0; INTEGERS * n] };
+        let mut made = ThinSvd { n, method, work: zeros(1), integers: vec![0; INTEGERS * n] };
         // The matrices are neither read nor written.
         let nothing = std::ptr::null_mut();
         made.call(provider, nothing, [nothing; 3], QUERY)?;

@@ -16,7 +16,7 @@ use self::library::{fftw, mkl};
 use self::real::realfft;
 use super::dense::{Matrices, MatrixKernel, prepared};
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
-use crate::operands::{HostMatrix, Show, memory};
+use crate::operands::{HostMatrix, ShowMemory, memory};
 use crate::threads::{PerThread, wake};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
@@ -62,18 +62,18 @@ fn spectrum<T: Real + FftNum>(request: &mut JobRequest<'_>) -> Result<Spectrum<T
 }
 
 /// The transform of rustfft for one length, and workspace for each thread.
-struct Lines<T: FftNum, S> {
+struct LineFft<T: FftNum, S> {
     plan: Arc<dyn Fft<T>>,
     scratch: PerThread<(Vec<Complex<T>>, S)>,
 }
 
-impl<T: FftNum, S> Lines<T, S> {
+impl<T: FftNum, S> LineFft<T, S> {
     /// Plans for one length; `make` makes further workspace.
     fn new(side: usize, make: impl Fn() -> S) -> Self {
         let plan = FftPlanner::new().plan_fft_forward(side);
         let zero = Complex::new(T::zero(), T::zero());
         let work = || vec![zero; plan.get_inplace_scratch_len()];
-        Lines { scratch: PerThread::new(|| (work(), make())), plan }
+        LineFft { scratch: PerThread::new(|| (work(), make())), plan }
     }
 
     /// Transforms `lines`, stored one after another, in place.
@@ -85,17 +85,17 @@ impl<T: FftNum, S> Lines<T, S> {
 struct ComplexFft<T: FftNum> {
     side: usize,
     transposed: Vec<Complex<T>>,
-    lines: Lines<T, ()>,
+    lines: LineFft<T, ()>,
 }
 
 fn rustfft<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob {
     let (side, matrices) = (request.side(), spectrum::<T>(&mut request)?);
     let transposed = matrices.results[0].to_vec();
-    prepared(matrices, ComplexFft { side, transposed, lines: Lines::new(side, || ()) }, vec![], None)
+    prepared(matrices, ComplexFft { side, transposed, lines: LineFft::new(side, || ()) }, vec![], None)
 }
 
 impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for ComplexFft<T> {
-    fn show(&self, show: Show<'_>) {
+    fn show(&self, show: ShowMemory<'_>) {
         show(memory(&self.transposed));
         self.lines.scratch.each(|(work, ())| show(memory(work)));
     }

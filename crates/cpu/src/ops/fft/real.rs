@@ -15,8 +15,8 @@ use rayon::prelude::*;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 
-use super::{Lines, SERIAL, Spectrum, spectrum, tile};
-use crate::operands::{Show, memory};
+use super::{LineFft, SERIAL, Spectrum, spectrum, tile};
+use crate::operands::{ShowMemory, memory};
 use crate::ops::dense::{Matrices, MatrixKernel, prepared};
 use crate::ops::variants::{JobRequest, PreparedJob};
 use crate::threads::{choices_up_to, wake};
@@ -33,7 +33,7 @@ const CHOICE: Range<usize> = 32..1025;
 /// The plan for one side; the workspace is the columns of a tile, one after another.
 struct RealFft<T: FftNum> {
     side: usize,
-    lines: Lines<T, Vec<Complex<T>>>,
+    lines: LineFft<T, Vec<Complex<T>>>,
     cut: Cut,
     /// Number of threads in the pool.
     threads: usize,
@@ -43,7 +43,7 @@ struct RealFft<T: FftNum> {
 pub(super) fn realfft<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob {
     let (side, threads) = (request.side(), rayon::current_num_threads());
     let tile = WIDEST.min(units(side) * UNIT) * tile::stride(side);
-    let lines = Lines::new(side, || vec![Complex::new(T::zero(), T::zero()); tile]);
+    let lines = LineFft::new(side, || vec![Complex::new(T::zero(), T::zero()); tile]);
     let cut = Cut::new(side, if side * side <= SERIAL { 1 } else { threads }, threads);
     let choices = if CHOICE.contains(&side) { choices_up_to(threads) } else { vec![] };
     prepared(spectrum(&mut request)?, RealFft { side, lines, cut, threads }, choices, None)
@@ -157,7 +157,7 @@ impl<T: Real + FftNum> RealFft<T> {
 }
 
 impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for RealFft<T> {
-    fn show(&self, show: Show<'_>) {
+    fn show(&self, show: ShowMemory<'_>) {
         self.lines.scratch.each(|(work, tile)| {
             show(memory(tile));
             show(memory(work));

@@ -12,7 +12,7 @@ use sprs::{CsMatI, MulAcc};
 
 use self::gustavson::{Gustavson, too_many};
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
-use crate::operands::{Lendable, Show, lend, memory};
+use crate::operands::{Lendable, ShowMemory, lend, memory};
 use crate::threads::wake;
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
@@ -85,7 +85,7 @@ impl<T: SprsReal> Sprs<T> {
 }
 
 impl<T: SprsReal> Job for Sprs<T> {
-    fn buffers(&self, show: Show<'_>) {
+    fn buffers(&self, show: ShowMemory<'_>) {
         [&self.a, &self.b].into_iter().chain(&self.product).for_each(|matrix| show_sprs(matrix, show));
     }
 
@@ -138,7 +138,7 @@ impl<T: SprsReal> Lendable for CsMatI<T, i32> {
 }
 
 /// Shows the memory of all parts of an sprs matrix.
-pub(super) fn show_sprs<T: Real>(matrix: &CsMatI<T, i32>, show: Show<'_>) {
+pub(super) fn show_sprs<T: Real>(matrix: &CsMatI<T, i32>, show: ShowMemory<'_>) {
     show(memory(matrix.indptr().raw_storage()));
     show(memory(matrix.indices()));
     show(memory(matrix.data()));

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use self::queue::{Queue, UnplacedEntries};
 use self::row::{Gathered, Rows, words};
-use crate::operands::{Show, memory, show_csr};
+use crate::operands::{ShowMemory, memory, show_csr};
 use crate::ops::row_blocks::{BLOCKS_PER_THREAD, balanced};
 use crate::threads::{PerThread, choices_up_to, wake};
 
@@ -181,7 +181,7 @@ pub(super) fn too_many(entries: i64) -> CellError {
 }
 
 impl<T: Real> Job for Gustavson<T> {
-    fn buffers(&self, show: Show<'_>) {
+    fn buffers(&self, show: ShowMemory<'_>) {
         show_csr(&self.a, show);
         show_csr(&self.b, show);
         show(memory(&self.work));

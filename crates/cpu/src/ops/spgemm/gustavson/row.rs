@@ -5,7 +5,7 @@ use std::ops::Range;
 use gpubench_report::data::{Csr, Real};
 use gpubench_report::error::CellError;
 
-use crate::operands::{Show, memory};
+use crate::operands::{ShowMemory, memory};
 use crate::simd::{Vectorized, vectorize};
 
 /// Columns per word of the bitmap.
@@ -134,7 +134,7 @@ impl<T: Real> Gathered<T> {
         (&self.indices[..filled], &self.values[..filled])
     }
 
-    pub(super) fn show(&self, show: Show<'_>) {
+    pub(super) fn show(&self, show: ShowMemory<'_>) {
         show(memory(&self.sums));
         show(memory(&self.present));
         show(memory(&self.ends));
