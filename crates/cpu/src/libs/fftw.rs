@@ -162,15 +162,8 @@ pub(crate) fn loaded() -> Vec<Finding> {
 }
 
 fn finding(dtype: DType, fftw: Result<&Fftw, Unavailable>) -> Finding {
-    let (found, missing) = (fftw.as_ref().ok(), fftw.as_ref().err());
-    Finding {
-        name: format!("{NAME} {}", dtype.words()),
-        path: found.map(|fftw| fftw.path.display().to_string()),
-        version: found.map(|fftw| fftw.version.clone()),
-        serves: vec![SERVES.to_owned()],
-        problem: missing.map(|missing| missing.reason.clone()),
-        fix: missing.and_then(|missing| missing.fix.clone()),
-    }
+    let found = fftw.as_ref().map(|fftw| (&*fftw.path, &*fftw.version));
+    crate::finding(format!("{NAME} {}", dtype.words()), vec![SERVES.to_owned()], found)
 }
 
 /// Returns the storage of the library for an element type.
@@ -335,8 +328,16 @@ mod tests {
     }
 
     #[test]
-    fn a_library_without_the_routines_is_refused() {
-        let problem = Fftw::open(Path::new("libm.so.6"), DType::F64).err().unwrap();
-        assert_eq!(problem, "it has no fftw_version");
+    fn a_plan_for_vectors_is_not_for_arrays_at_any_address() {
+        let (side, zero) = (8, Complex::new(0.0f32, 0.0));
+        let (input, mut output) = (vec![1.0f32; side * side + 1], vec![zero; side * side]);
+        let Ok(plan) = FftwMatrix::new(side, 1, &input[1..], &mut output) else { return };
+        plan.transform(&input[1..], &mut output);
+        assert_eq!(output[0].re, 64.0);
+        let Ok(plan) = FftwMatrix::new(side, 1, &input[..64], &mut output) else { return };
+        assert!(
+            plan.is_for(&input[..64], &output)
+                && (!plan.is_for(&input[1..], &output) || plan.alignments.is_none())
+        );
     }
 }

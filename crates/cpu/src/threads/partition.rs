@@ -97,10 +97,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn small_results_leave_no_choice() {
-        assert_eq!(Partition::of(100 * 100, 16).choices(), [1]);
-        assert_eq!(Partition::of(500 * 500, 16).choices(), [1, 2, 4, 8, 15]);
-    }
 }

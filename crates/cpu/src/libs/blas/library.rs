@@ -117,15 +117,8 @@ impl BlasLibrary {
     /// Describes the library for `doctor` and reports; `serves` lists the variants that need it.
     pub(crate) fn finding(&self, serves: Vec<String>) -> Finding {
         let found = self.provider();
-        let (provider, missing) = (found.as_ref().ok(), found.as_ref().err());
-        Finding {
-            name: self.name(),
-            path: provider.map(|provider| provider.path().display().to_string()),
-            version: provider.map(|provider| provider.version().to_owned()),
-            serves,
-            problem: missing.map(|missing| missing.reason.clone()),
-            fix: missing.and_then(|missing| missing.fix.clone()),
-        }
+        let found = found.as_ref().map(|provider| (provider.path(), provider.version()));
+        crate::finding(self.name(), serves, found)
     }
 
     /// Loads the first usable file. If there is none, the error describes the first file that exists.
