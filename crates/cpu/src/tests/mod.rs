@@ -92,11 +92,11 @@ fn every_variant_is_right_on_any_number_of_threads() {
             let op = op::find(&variant.op).unwrap();
             // A launch per element: only the smallest.
             let sides = if op.name() == "host-loop" { &TEST_SIDES[..3] } else { &TEST_SIDES };
-            let densities =
-                densities(&variant.op).iter().flat_map(|density| DType::ALL.map(|dtype| (density, dtype)));
-            for (&n, (&density, dtype)) in sides.iter().flat_map(|n| densities.clone().map(move |of| (n, of)))
-            {
-                let case = Case { op: op.name().into(), n: n as u64, dtype, density, seed: 1 };
+            let densities = densities(op.name()).iter();
+            let kinds = densities.flat_map(|&density| DType::ALL.iter().map(move |&dtype| (density, dtype)));
+            let of_kind = |(density, dtype)| sides.iter().map(move |&n| (n as u64, density, dtype));
+            for (n, density, dtype) in kinds.flat_map(of_kind) {
+                let case = Case { op: op.name().into(), n, dtype, density, seed: 1 };
                 let inputs = op.inputs(&case);
                 let Some(mut job) = prepared(workers.of(&variant), &variant, &case, &inputs) else {
                     continue;

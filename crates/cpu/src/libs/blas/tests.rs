@@ -68,7 +68,7 @@ fn the_newest_openblas_comes_first_wherever_it_lies() {
     let found = root.found(Vendor::OpenBlas, &[("VIRTUAL_ENV", "venv")]);
     assert_eq!(found, [(numpy, "numpy"), (scipy, "scipy"), (system, "system"), (wheel, "pip")]);
     let old = root.openblas(&format!("old/{PACKAGES}/numpy/.libs/libopenblasp-r0-34a1.3.7.so"), "0.3.7");
-    assert_eq!(root.found(Vendor::OpenBlas, &[("VIRTUAL_ENV", "old")], &[])[1], (old, "numpy"));
+    assert_eq!(root.found(Vendor::OpenBlas, &[("VIRTUAL_ENV", "old")])[1], (old, "numpy"));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn the_python_on_the_path_is_followed_through_its_links() {
     let variables = [("PATH", "none:venv/bin:usr/bin")];
     let found = root.found(Vendor::OpenBlas, &variables);
     assert_eq!(found, [(of_venv, "scipy"), (of_base, "scipy")]);
-    assert_eq!(root.found(Vendor::Mkl, &variables, &[]), [(mkl, "pip")]);
+    assert_eq!(root.found(Vendor::Mkl, &variables), [(mkl, "pip")]);
 }
 
 #[test]
