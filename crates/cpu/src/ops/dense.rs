@@ -192,10 +192,13 @@ pub(super) fn view_mut<T>(matrix: &mut [T]) -> Result<ArrayViewMut2<'_, T>, Cell
     ArrayViewMut2::from_shape((n, n), matrix).map_err(|error| CellError::call("ndarray", error))
 }
 
+/// Computes a square result from operands.
+type SquareFunction<T, const N: usize> = fn(&[HostMatrix<T>; N], &mut HostMatrix<T>) -> Result<(), CellError>;
+
 /// Prepares a job that computes its square result on the calling thread.
 pub(super) fn on_one_thread<T: Real, const N: usize>(
     mut request: JobRequest<'_>,
-    compute: fn(&[HostMatrix<T>; N], &mut HostMatrix<T>) -> Result<(), CellError>,
+    compute: SquareFunction<T, N>,
 ) -> PreparedJob {
     let matrices = square(&mut request, T::default())?;
     on_pool(matrices, CallingThread, (), None, move |_, (), Matrices { inputs, results, .. }| {
