@@ -30,7 +30,7 @@ fn libraries_work_next_to_one_with_routines_of_the_same_names() {
     if let Err(reason) = compile(OTHER, &library) {
         return leave_out("what libraries call", &json!(reason));
     }
-    let run = "run --ops fft,solve,svd --variants cpu/fftw,cpu/openblas* --sizes 16 --dtypes all --samples 3 \
+    let run = "run --ops fft,solve,svd --variants cpu/fftw-2d,cpu/openblas* --sizes 16 --dtypes all --samples 3 \
                --no-peaks --format json --out -";
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
     // The workers inherit it, and load the libraries after it.

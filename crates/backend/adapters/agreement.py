@@ -23,23 +23,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from gpubench_adapter.worker import THREAD_VARIABLES, Worker  # noqa: E402, from this folder
 
 # Sizes of each op whose times on a CPU, and on a GPU, are above 50 us.
-CPU_SIZES = {
-    "matmul": (200, 500, 1000),
-    "elementwise": (200, 500, 2000),
-    "reduction": (500, 2000),
-    "fft": (200, 512),
-    "solve": (500,),
-    "spgemm": (512,),
-    "svd": (200,),
-}
-GPU_SIZES = {
-    "matmul": (1000, 3000),
-    "elementwise": (2000, 5000),
-    "reduction": (2000, 5000),
-    "fft": (2048, 4096),
-    "solve": (500, 2000),
-    "spgemm": (512, 2048),
-    "svd": (200, 500),
+SIZES = {
+    "matmul": ((200, 500, 1000), (1000, 3000)),
+    "elementwise": ((200, 500, 2000), (2000, 5000)),
+    "reduction": ((500, 2000), (2000, 5000)),
+    "fft": ((200, 512), (2048, 4096)),
+    "solve": ((500,), (500, 2000)),
+    "spgemm": ((512,), (512, 2048)),
+    "svd": ((200,), (200, 500)),
 }
 WARM_UP_CALLS = 20
 # Seconds of a group of calls before the other side has its turn.
@@ -124,8 +115,8 @@ def main():
 
     backend = worker.session.backend
     backend.folder = tempfile.gettempdir()
-    all_sizes = GPU_SIZES if backend.adapter.side == "gpu" else CPU_SIZES
-    for op, sizes in all_sizes.items():
+    for op, of_sides in SIZES.items():
+        sizes = of_sides[backend.adapter.side == "gpu"]
         variants = [variant["name"] for variant in backend.adapter.variants if variant["op"] == op and variant["default"]]
         for n in sizes if variants else ():
             case = Case({"op": op, "n": n, "dtype": "f64", "seed": 42, "density": 0.01})

@@ -80,6 +80,15 @@ fn served_by(library: &BlasLibrary, kernels: &[AvailableVariant]) -> Vec<String>
     kernels.iter().filter(|listed| listed.needs(library.word())).map(AvailableVariant::title).collect()
 }
 
+/// Describes a library for `doctor` and reports: its path and version, or its problem, and the variants that need it.
+fn finding(name: String, serves: Vec<String>, found: Result<(&Path, &str), &Unavailable>) -> Finding {
+    let path = found.ok().map(|(path, _)| path.display().to_string());
+    let version = found.ok().map(|(_, version)| version.to_owned());
+    let problem = found.err().map(|missing| missing.reason.clone());
+    let fix = found.err().and_then(|missing| missing.fix.clone());
+    Finding { name, path, version, serves, problem, fix }
+}
+
 /// Loads only the library that `options` name, and reports it.
 fn findings(options: &Options) -> Vec<Finding> {
     let Some(word) = options.library.as_deref() else { return vec![] };

@@ -1,12 +1,16 @@
-//! The operands that a job has taken: lent to judges, and shown as bytes to the code that flushes caches.
+//! The operands that a job has taken, and its results: lent to judges, and shown as bytes to the code that flushes
+//! caches.
 
 use std::mem::{MaybeUninit, take};
 use std::ops::{Deref, DerefMut};
 
 use gpubench_backend::Lent;
-use gpubench_report::case::Case;
-use gpubench_report::data::{Csr, Operand, Real, Values};
+use gpubench_report::data::{Csr, Dense, Operand, Real, Values};
 use gpubench_report::error::CellError;
+use rustfft::num_complex::Complex;
+
+/// A function that is shown memory.
+pub(crate) type ShowMemory<'a> = &'a mut dyn FnMut(&[MaybeUninit<u8>]);
 
 /// Returns the memory of `numbers` as bytes, whose values are not meant to be read.
 pub(crate) fn memory<T: Copy>(numbers: &[T]) -> &[MaybeUninit<u8>] {
@@ -16,7 +20,7 @@ pub(crate) fn memory<T: Copy>(numbers: &[T]) -> &[MaybeUninit<u8>] {
 }
 
 /// Shows the memory of all parts of a sparse matrix.
-pub(crate) fn show_csr(matrix: &Csr, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+pub(crate) fn show_csr(matrix: &Csr, show: ShowMemory<'_>) {
     show(memory(&matrix.indptr));
     show(memory(&matrix.indices));
     show(match &matrix.values {
@@ -27,30 +31,108 @@ pub(crate) fn show_csr(matrix: &Csr, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
     });
 }
 
-/// A dense operand that a job has taken. It dereferences to its elements, row after row.
-pub(crate) struct Taken<T> {
-    rows: usize,
-    cols: usize,
-    elements: Vec<T>,
+/// An operand or a result that a judge can borrow.
+pub(crate) trait Lendable {
+    /// Moves it out, and leaves no elements.
+    fn lend(&mut self) -> Operand;
+
+    /// Moves back what was lent.
+    fn put_back(&mut self, operand: Operand) -> Result<(), CellError>;
 }
 
-impl<T: Real> Taken<T> {
+/// Lends operands together with an answer.
+pub(crate) fn lend<'a, const N: usize>(
+    operands: [&'a mut dyn Lendable; N],
+    answer: Vec<&'a mut dyn Lendable>,
+    to: &mut dyn FnMut(Lent<'_>),
+) -> Result<(), CellError> {
+    let mut parts: Vec<&mut dyn Lendable> = operands.into_iter().chain(answer).collect();
+    let lent: Vec<Operand> = parts.iter_mut().map(|part| part.lend()).collect();
+    to(Lent { operands: Some(&lent[..N]), answer: &lent[N..] });
+    parts.into_iter().zip(lent).try_for_each(|(part, operand)| part.put_back(operand))
+}
+
+impl Lendable for Csr {
+    fn lend(&mut self) -> Operand {
+        Operand::Csr(take(self))
+    }
+
+    fn put_back(&mut self, operand: Operand) -> Result<(), CellError> {
+        *self = operand.into_csr()?;
+        Ok(())
+    }
+}
+
+/// A dense operand or result. It dereferences to its elements, row after row.
+pub(crate) struct HostMatrix<T> {
+    rows: usize,
+    cols: usize,
+    pub(crate) elements: Vec<T>,
+    /// Whether the elements lie column after column.
+    pub(crate) by_columns: bool,
+    into_values: fn(Vec<T>) -> Values,
+    from_values: fn(Values) -> Result<Vec<T>, CellError>,
+}
+
+impl<T: Real> HostMatrix<T> {
     /// Takes an operand.
     ///
     /// # Errors
     /// It is sparse, or has elements of another type.
     pub(crate) fn of(operand: &mut Operand) -> Result<Self, CellError> {
         let (rows, cols) = (operand.as_dense()?.rows, operand.as_dense()?.cols);
-        Ok(Taken { rows, cols, elements: operand.take().into_dense()? })
+        Ok(HostMatrix::real(rows, cols, operand.take().into_dense()?))
     }
 
-    /// Returns the operand, and leaves no elements.
-    pub(crate) fn lend(&mut self) -> Operand {
-        Operand::dense(self.rows, self.cols, take(&mut self.elements))
+    pub(crate) fn real(rows: usize, cols: usize, elements: Vec<T>) -> Self {
+        let (into_values, from_values) = (T::into_values, T::from_values);
+        HostMatrix { rows, cols, elements, by_columns: false, into_values, from_values }
+    }
+
+    pub(crate) fn zeros(rows: usize, cols: usize) -> Self {
+        HostMatrix::real(rows, cols, vec![T::default(); rows * cols])
     }
 }
 
-impl<T> Deref for Taken<T> {
+impl<T: Real> HostMatrix<Complex<T>> {
+    pub(crate) fn complex(rows: usize, cols: usize, elements: Vec<Complex<T>>) -> Self {
+        let (into_values, from_values) = (T::into_complex_values, T::from_complex_values);
+        HostMatrix { rows, cols, elements, by_columns: false, into_values, from_values }
+    }
+}
+
+impl<T: Copy> HostMatrix<T> {
+    fn operand(&self, elements: Vec<T>) -> Operand {
+        let values = (self.into_values)(elements);
+        Operand::Dense(Dense { rows: self.rows, cols: self.cols, values })
+    }
+
+    /// Returns a copy, row after row.
+    pub(crate) fn copied(&self) -> Operand {
+        let (rows, cols) = (self.rows, self.cols);
+        let by_rows = |index: usize| self.elements[index % cols * rows + index / cols];
+        self.operand(if self.by_columns { (0..rows * cols).map(by_rows).collect() } else { self.to_vec() })
+    }
+}
+
+impl<T: Copy> Lendable for HostMatrix<T> {
+    fn lend(&mut self) -> Operand {
+        if self.by_columns {
+            return self.copied();
+        }
+        let elements = take(&mut self.elements);
+        self.operand(elements)
+    }
+
+    fn put_back(&mut self, operand: Operand) -> Result<(), CellError> {
+        if !self.by_columns {
+            self.elements = (self.from_values)(operand.into_values())?;
+        }
+        Ok(())
+    }
+}
+
+impl<T> Deref for HostMatrix<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -58,59 +140,8 @@ impl<T> Deref for Taken<T> {
     }
 }
 
-impl<T> DerefMut for Taken<T> {
+impl<T> DerefMut for HostMatrix<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         &mut self.elements
-    }
-}
-
-/// Takes the operands of a case, all dense.
-///
-/// # Errors
-/// The number of operands is not `N`, or one of them is sparse or has elements of another type.
-pub(crate) fn operands<T: Real, const N: usize>(
-    case: &Case,
-    inputs: &mut [Operand],
-) -> Result<[Taken<T>; N], CellError> {
-    let found = inputs.len();
-    let taken = inputs.iter_mut().map(Taken::of).collect::<Result<Vec<_>, _>>()?;
-    taken.try_into().map_err(|_| CellError::Failed(format!("{} got {found} operands, not {N}", case.op)))
-}
-
-/// Lends operands together with an answer.
-pub(crate) fn lend<T: Real, const N: usize>(
-    mut taken: [&mut Taken<T>; N],
-    answer: &[Operand],
-    to: &mut dyn FnMut(Lent<'_>),
-) -> Result<(), CellError> {
-    let operands = taken.each_mut().map(|taken| taken.lend());
-    to(Lent { operands: Some(&operands), answer });
-    for (taken, operand) in taken.into_iter().zip(operands) {
-        taken.elements = operand.into_dense()?;
-    }
-    Ok(())
-}
-
-/// An operand that executions overwrite, with a copy to restore it from.
-pub(crate) struct RestoredInput<T> {
-    /// The operand, which no execution changes.
-    pub(crate) given: Taken<T>,
-    /// The elements that an execution reads and writes.
-    pub(crate) left: Vec<T>,
-}
-
-impl<T: Real> RestoredInput<T> {
-    pub(crate) fn of(given: Taken<T>) -> Self {
-        let left = given.to_vec();
-        RestoredInput { given, left }
-    }
-
-    pub(crate) fn restore(&mut self) {
-        self.left.copy_from_slice(&self.given);
-    }
-
-    pub(crate) fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        show(memory(&self.given));
-        show(memory(&self.left));
     }
 }

@@ -6,7 +6,7 @@ import time
 
 from . import caches, host, host_clock, registry
 from .errors import Unavailable
-from .threads import up_to
+from .sampling import up_to
 
 # Largest matrix for which fewer threads than all may be faster.
 MAX_CHOICE_SIDE = 2048
@@ -33,17 +33,8 @@ def finding(name, module=None, version=None, problem=None, fix=None, serves=()):
     return {"name": name, "path": path, "version": version, "serves": list(serves), "problem": problem, "fix": fix}
 
 
-def missing(name, error, serves=()):
-    """Returns the finding of something that is not available."""
-    return finding(name, problem=str(error), fix=error.fix, serves=serves)
-
-
 class Backend:
     """A started library. Its jobs are timed by the host's clock, unless a subclass has another one."""
-
-    clock = "host"
-    # How often the operands and the answer are in the host's memory at most.
-    host_copies = 2
 
     def __init__(self, name, options):
         self.name, self.adapter = name, registry.ADAPTERS[name]

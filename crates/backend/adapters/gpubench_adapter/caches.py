@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-from . import host, pool
+from . import host
 
 LINE = 64
 # Bytes per chunk when several threads share the work.
@@ -49,7 +49,7 @@ class FlushInstruction:
         for array in arrays:
             first = array.ctypes.data // LINE * LINE
             size = array.ctypes.data + array.nbytes - first
-            pool.over_chunks(lambda start, end: self.code(first + start, first + end), size, CHUNK)
+            host.over_chunks(lambda start, end: self.code(first + start, first + end), size, CHUNK)
 
 
 class FlushByReading:
@@ -63,7 +63,7 @@ class FlushByReading:
 
     def flush(self, _arrays):
         """Reads all data; its lines stay clean, so nothing is written back during the timed work."""
-        pool.over_chunks(lambda start, end: self.data[start:end].sum(), self.data.size, CHUNK)
+        host.over_chunks(lambda start, end: self.data[start:end].sum(), self.data.size, CHUNK)
 
 
 def flusher():

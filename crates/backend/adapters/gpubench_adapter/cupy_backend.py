@@ -1,5 +1,7 @@
 """Runs CuPy."""
 
+from functools import partial
+
 import cupy
 import cupy._core
 import cupy.cuda.compiler
@@ -8,11 +10,10 @@ import cupyx.scipy.sparse
 import numpy as np
 
 from . import answers
+from .accelerator import EventBackend
 from .backend import finding
 from .errors import Unavailable
-from .event_backend import EventBackend
-from .fingerprint import ON_DEVICE
-from .generator import MASK, Csr
+from .generator import MASK, ON_DEVICE
 from .job import Job, call_of, into
 from .storage import Storage
 
@@ -66,11 +67,8 @@ class CupyStorage(Storage):
     def send(self, array):
         return cupy.asarray(array)
 
-    def upload(self, operand):
-        if not isinstance(operand, Csr):
-            return self.send(operand)
-        values, indices, indptr = (self.send(part) for part in (operand.values, operand.indices, operand.indptr))
-        return cupyx.scipy.sparse.csr_matrix((values, indices, indptr), shape=operand.shape)
+    def sparse(self, indptr, indices, values, shape):
+        return cupyx.scipy.sparse.csr_matrix((values, indices, indptr), shape=shape)
 
     def host(self, array):
         return cupy.asnumpy(array)
@@ -146,7 +144,7 @@ class CupyBackend(EventBackend):
         self.accelerators = cupy._core.get_reduction_accelerators(), cupy._core.get_routine_accelerators()
         try:
             self.zeros = cupy.zeros(self.flush_bytes() // 4, cupy.float32)
-            self.start_clock(Rig())
+            self.start_clock(Rig(), device_name(self.device), cuda_version())
         except (ImportError, OSError, RuntimeError, cupy.cuda.compiler.CompileException) as error:
             # CuPy's wheels compile kernels with CUDA's headers, which are a package of their own.
             reason = "CuPy cannot compile kernels: %s" % " ".join(str(error).split())
@@ -167,12 +165,6 @@ class CupyBackend(EventBackend):
 
     def l2_bytes(self):
         return cupy.cuda.Device().attributes.get("L2CacheSize")
-
-    def device_name(self):
-        return device_name(self.device)
-
-    def cuda_version(self):
-        return cuda_version()
 
     def versions(self):
         return {"cupy": cupy.__version__}
@@ -198,25 +190,14 @@ def _elementwise(a, b):
 
 
 def _reduction(accelerators):
-    """Returns the preparation of the reduction; `accelerators` are names, or `None` for CuPy's choice."""
+    """Returns the preparation of the reduction with these accelerators."""
 
     def prepare(backend, case, operands):
-        def activate():
-            if accelerators is not None:
-                backend.use_accelerators(accelerators, accelerators)
-
-        def call(a):
-            return cupy.sum(a), cupy.mean(a), cupy.std(a)
-
-        job = Job(backend.storage, operands, call, list, answers.moments)
-        job.activate = activate
+        job = _default_reduction(backend, case, operands)
+        job.activate = lambda: backend.use_accelerators(accelerators, accelerators)
         return job
 
     return prepare
-
-
-def _svd(a):
-    return cupy.linalg.svd(a, full_matrices=False)
 
 
 def _posv(a, b):
@@ -226,6 +207,7 @@ def _posv(a, b):
 
 
 _product = call_of(lambda a, b: a @ b)
+_default_reduction = call_of(lambda a: (cupy.sum(a), cupy.mean(a), cupy.std(a)), list, answers.moments)
 _DEFAULT, _TF32 = cupy._core._routines_linalg.COMPUTE_TYPE_DEFAULT, cupy._core._routines_linalg.COMPUTE_TYPE_TF32
 
 CupyBackend.JOBS = {
@@ -236,7 +218,7 @@ CupyBackend.JOBS = {
     ("elementwise", "fuse"): call_of(cupy.fuse()(_elementwise)),
     ("sin", "eager"): call_of(cupy.sin),
     ("sin", "out"): into(cupy.sin),
-    ("reduction", "eager"): _reduction(None),
+    ("reduction", "eager"): _default_reduction,
     ("reduction", "cub"): _reduction(["cub"]),
     ("reduction", "none"): _reduction([]),
     ("fft", "fft2"): call_of(cupy.fft.fft2),
@@ -247,7 +229,7 @@ CupyBackend.JOBS = {
         backend.storage, operands, lambda a, b: a @ b, backend.storage.csr_parts, answers.csr
     ),
     ("spmv", "csr"): call_of(lambda a, x: a @ x, finish=answers.columns),
-    ("svd", "svd"): call_of(_svd, list, answers.factors),
+    ("svd", "svd"): call_of(partial(cupy.linalg.svd, full_matrices=False), list, answers.factors),
 }
 
 

@@ -1,10 +1,10 @@
-"""Generates operands: SplitMix64 with random access, as docs/worker-protocol.md specifies it."""
+"""Generates operands, by SplitMix64 with random access, and their fingerprints, as docs/worker-protocol.md specifies both."""
 
 import math
 
 import numpy as np
 
-from . import pool
+from . import host
 
 GAMMA = 0x9E3779B97F4A7C15
 MASK = (1 << 64) - 1
@@ -14,6 +14,10 @@ CHUNK = 1 << 16
 
 # GAMMA * (index + 1) of the first chunk.
 _STEPS = np.arange(1, CHUNK + 1, dtype=np.uint64) * np.uint64(GAMMA)
+_WEIGHTS = np.arange(CHUNK, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+# Elements that a device weighs at once, so that it needs little memory for it.
+ON_DEVICE = 1 << 20
+_WORDS = {4: np.uint32, 8: np.uint64}
 
 
 class Csr:
@@ -57,7 +61,7 @@ class Stream:
 
     def fill(self, out, convert):
         """Writes `convert(words, part)` into all parts of a flat array."""
-        pool.over_chunks(lambda start, end: convert(self.bits(start, end), out[start:end]), out.size, CHUNK)
+        host.over_chunks(lambda start, end: convert(self.bits(start, end), out[start:end]), out.size, CHUNK)
         return out
 
     def uniforms(self, shape, dtype):
@@ -96,8 +100,44 @@ def sparse(seed, operand, n, density, dtype):
         _uniform(values.bits_at(at), part)
         return at, part
 
-    chunks = pool.over_chunks(stored, n * n, CHUNK)
+    chunks = host.over_chunks(stored, n * n, CHUNK)
     at = np.concatenate([chunk[0] for chunk in chunks])
     indptr = np.searchsorted(at, np.arange(n + 1, dtype=np.int64) * n).astype(np.int32)
     indices = (at % n).astype(np.int32)
     return Csr((n, n), indptr, indices, np.concatenate([chunk[1] for chunk in chunks]))
+
+
+def weigh(values):
+    """Returns the sum over positions p of (bits of values[p] + 1) * (2 p + 1), modulo 2^64."""
+    words = np.ascontiguousarray(values).reshape(-1).view(_WORDS[values.dtype.itemsize])
+
+    def part(start, end):
+        plus_one = words[start:end].astype(np.uint64)
+        plus_one += np.uint64(1)
+        total = int(plus_one.sum(dtype=np.uint64)) * 2 * start
+        plus_one *= _WEIGHTS[: end - start]
+        return total + int(plus_one.sum(dtype=np.uint64))
+
+    return sum(host.over_chunks(part, words.size, CHUNK)) & MASK
+
+
+def _rotate_left(word, count):
+    return ((word << count) | (word >> (64 - count))) & MASK
+
+
+def fingerprint(operands, weigh_dense=weigh):
+    """Returns the fingerprint of operands as 16 hexadecimal digits. A vector counts as a column.
+
+    `weigh_dense` replaces `weigh` for dense operands, so that those of a library can stay where they are.
+    """
+    state = 0
+    for operand in operands:
+        if isinstance(operand, Csr):
+            structure = (weigh(operand.indptr) + _rotate_left(weigh(operand.indices), 1)) & MASK
+            values = weigh(operand.values)
+        else:
+            structure, values = 0, weigh_dense(operand)
+        rows, columns = operand.shape if len(operand.shape) == 2 else (operand.shape[0], 1)
+        for part in (rows, columns, structure, values):
+            state = (_rotate_left(state, 13) * GAMMA + part) & MASK
+    return format(state, "016x")

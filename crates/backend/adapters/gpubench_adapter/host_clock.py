@@ -2,6 +2,7 @@
 
 import statistics
 from time import perf_counter_ns
+from types import SimpleNamespace
 
 try:
     import resource
@@ -59,18 +60,6 @@ def _usage():
     return usage.ru_nivcsw, usage.ru_minflt, usage.ru_majflt
 
 
-class _Nothing:
-    """A job without work, to time the calls around the work."""
-
-    restores = False
-
-    def reset(self):
-        pass
-
-    def execute(self):
-        pass
-
-
 def clock_s():
     """Returns the median seconds between two readings of the clock with nothing between them."""
     readings = [(perf_counter_ns(), perf_counter_ns()) for _ in range(READINGS)]
@@ -79,4 +68,5 @@ def clock_s():
 
 def call_s():
     """Returns the median seconds of a sample around an empty job: the most that the adapter adds to a time."""
-    return statistics.median(timed(_Nothing(), 1)["host_s"] for _ in range(READINGS))
+    nothing = SimpleNamespace(execute=lambda: None)
+    return statistics.median(timed(nothing, 1)["host_s"] for _ in range(READINGS))

@@ -10,7 +10,6 @@ from . import answers, host
 from .accelerator import Accelerator
 from .backend import Backend, finding, timed
 from .errors import Unavailable
-from .generator import Csr
 from .job import Job
 from .storage import Storage
 
@@ -65,7 +64,7 @@ def exchanged(array, element, value):
 
 @jax.jit
 def weighed(array):
-    """Returns `fingerprint.weigh` of an array, computed where it is."""
+    """Returns `generator.weigh` of an array, computed where it is."""
     kind = jnp.uint32 if array.dtype.itemsize == 4 else jnp.uint64
     words = jax.lax.bitcast_convert_type(array, kind).reshape(-1).astype(jnp.uint64)
     return jnp.sum((words + 1) * (2 * jnp.arange(words.size, dtype=jnp.uint64) + 1))
@@ -80,13 +79,10 @@ class JaxStorage(Storage):
     def send(self, array):
         return jax.device_put(array, self.device, may_alias=False)
 
-    def upload(self, operand):
-        if not isinstance(operand, Csr):
-            return self.send(operand)
+    def sparse(self, indptr, indices, values, shape):
         from jax.experimental import sparse
 
-        values, indices, indptr = (self.send(part) for part in (operand.values, operand.indices, operand.indptr))
-        return sparse.BCSR((values, indices, indptr), shape=operand.shape)
+        return sparse.BCSR((values, indices, indptr), shape=shape)
 
     def csr_parts(self, matrix):
         return matrix.indptr, matrix.indices, matrix.data
@@ -103,10 +99,8 @@ class JaxStorage(Storage):
         if not self.is_sparse(operand):
             array, old = exchanged(operand, element, value)
             return array, float(old)
-        from jax.experimental import sparse
-
         values, old = exchanged(operand.data, element, value)
-        return sparse.BCSR((values, operand.indices, operand.indptr), shape=operand.shape), float(old)
+        return self.sparse(operand.indptr, operand.indices, values, operand.shape), float(old)
 
     def weigh(self, array):
         on_device = self.device.platform != "cpu" and array.nbytes > WEIGHED_ON_HOST
@@ -194,10 +188,8 @@ class JaxAccelerator(JaxOps, Accelerator):
         self.synchronize()
 
 
-def _svd(algorithm=None):
+def _svd(algorithm):
     def function(a):
-        if algorithm is None:
-            return jnp.linalg.svd(a, full_matrices=False)
         names = getattr(jax.lax.linalg, "SvdAlgorithm", None)
         if names is None:
             raise Unavailable("JAX %s has no choice of svd algorithms" % jax.__version__, "pip install --upgrade jax")
@@ -230,7 +222,7 @@ JaxOps.JOBS = {
     ("solve", "solve"): (jnp.linalg.solve, None, answers.columns),
     ("solve", "cholesky"): (_solve_by_cholesky, None, answers.columns),
     ("spmv", "bcsr"): (lambda a, x: a @ x, None, answers.columns),
-    ("svd", "svd"): _svd(),
+    ("svd", "svd"): (lambda a: jnp.linalg.svd(a, full_matrices=False), list, answers.factors),
     ("svd", "qr"): _svd("QR"),
     ("svd", "jacobi"): _svd("JACOBI"),
     ("svd", "polar"): _svd("POLAR"),

@@ -1,5 +1,7 @@
 """Defines a job: one prepared cell."""
 
+from functools import partial
+
 
 class Job:
     """One prepared cell: operands in the library's storage, the call that is timed, and the way to its answer.
@@ -104,6 +106,6 @@ def into(function):
 
     def prepare(backend, case, operands):
         c = backend.storage.send(operands[0])
-        return Job(backend.storage, operands, lambda *inputs: function(*inputs, out=c), outputs=[c])
+        return Job(backend.storage, operands, partial(function, out=c), outputs=[c])
 
     return prepare

@@ -1,15 +1,29 @@
 """Runs NumPy and SciPy."""
 
+import ctypes
+import re
+from functools import partial
+
 import numpy as np
 
-from . import answers, blas_threads
-from .backend import Backend, finding, load, missing, serial
+from . import answers
+from .backend import Backend, finding, load, serial
 from .errors import Unavailable
-from .job import Job
+from .job import Job, call_of, into
 from .storage import Storage
 
 # Side of the product that wakes the threads of a BLAS library: more than it does on one thread.
 WAKING_SIDE = 192
+# Routines that take a number of threads, by library.
+THREAD_ROUTINES = (
+    "scipy_openblas_set_num_threads64_",
+    "scipy_openblas_set_num_threads",
+    "openblas_set_num_threads64_",
+    "openblas_set_num_threads",
+    "MKL_Set_Num_Threads",
+    "bli_thread_set_num_threads",
+)
+_BLAS_FILE = re.compile(r"(/\S*/(?:lib)?(?:scipy_openblas|openblas|mkl_rt|blis)\S*)$", re.MULTILINE)
 # Variants that need SciPy.
 OF_SCIPY = (
     "fft/scipy-fft2",
@@ -22,13 +36,38 @@ OF_SCIPY = (
 )
 
 
+class BlasThreads:
+    """Sets the number of threads of the BLAS libraries that this process has loaded."""
+
+    def __init__(self):
+        self.setters = {}
+
+    def find(self):
+        """Returns whether a BLAS library is loaded whose number of threads can be set; never outside Linux."""
+        try:
+            with open("/proc/self/maps") as maps:
+                paths = set(_BLAS_FILE.findall(maps.read()))
+        except OSError:
+            return False
+        for path in sorted(paths - self.setters.keys()):
+            library = ctypes.CDLL(path)
+            self.setters[path] = next((getattr(library, name) for name in THREAD_ROUTINES if hasattr(library, name)), None)
+        return any(self.setters[path] is not None for path in paths)
+
+    def use(self, threads):
+        """Sets the number of threads of all libraries found so far."""
+        for setter in self.setters.values():
+            if setter is not None:
+                setter(threads)
+
+
 def findings(adapter):
     """Returns what `doctor` reports."""
     found = [finding("NumPy", np, _numpy_version())]
     try:
         found.append(finding("SciPy", load("scipy", adapter.install), serves=OF_SCIPY))
     except Unavailable as error:
-        found.append(missing("SciPy", error, OF_SCIPY))
+        found.append(finding("SciPy", problem=str(error), fix=error.fix, serves=OF_SCIPY))
     return found
 
 
@@ -46,8 +85,9 @@ class NumpyBackend(Backend):
     def __init__(self, name, options):
         super().__init__(name, options)
         self.storage = Storage()
-        blas_threads.loaded()
-        blas_threads.use(self.threads)
+        self.blas = BlasThreads()
+        self.blas.find()
+        self.blas.use(self.threads)
         self.square = np.ones((WAKING_SIDE, WAKING_SIDE))
         self.product = np.empty_like(self.square)
 
@@ -69,7 +109,7 @@ class NumpyBackend(Backend):
     def with_blas(self, job, case, wake=None):
         """Lets a job choose the number of threads of the BLAS library."""
         # SciPy's library is loaded with its module.
-        choose = blas_threads.use if blas_threads.loaded() else None
+        choose = self.blas.use if self.blas.find() else None
         job = self.give_choice(job, choose, wake or self.wake_blas, case.n)
         if choose is None:
             job.thread_choices = [self.threads]
@@ -79,19 +119,23 @@ class NumpyBackend(Backend):
         """Wakes the threads of NumPy's BLAS library."""
         np.matmul(self.square, self.square, out=self.product)
 
-
-def _matmul(backend, case, operands):
-    return backend.with_blas(Job(backend.storage, operands, lambda a, b: a @ b), case)
-
-
-def _matmul_out(backend, case, operands):
-    c = np.empty_like(operands[0])
-    job = Job(backend.storage, operands, lambda a, b: np.matmul(a, b, out=c), outputs=[c])
-    return backend.with_blas(job, case)
+    def wake_scipy(self):
+        """Wakes the threads of SciPy's BLAS library, which is another copy than NumPy's."""
+        self.scipy("linalg").blas.dgemm(1.0, self.square, self.square)
 
 
-def _ufuncs(backend, case, operands):
-    return serial(Job(backend.storage, operands, lambda a, b: a * b + np.sin(a) + np.cos(b)))
+def _on_blas(prepare):
+    """Returns a preparation of a job on the threads of NumPy's BLAS library."""
+    return lambda backend, case, operands: backend.with_blas(prepare(backend, case, operands), case)
+
+
+def _serial(prepare):
+    """Returns a preparation of a job on one thread."""
+    return lambda backend, case, operands: serial(prepare(backend, case, operands))
+
+
+def _ufuncs(a, b):
+    return a * b + np.sin(a) + np.cos(b)
 
 
 def _ufuncs_out(backend, case, operands):
@@ -105,20 +149,8 @@ def _ufuncs_out(backend, case, operands):
     return serial(Job(backend.storage, operands, call, outputs=[c, t]))
 
 
-def _sin(backend, case, operands):
-    return serial(Job(backend.storage, operands, np.sin))
-
-
-def _sin_out(backend, case, operands):
-    c = np.empty_like(operands[0])
-    return serial(Job(backend.storage, operands, lambda a: np.sin(a, out=c), outputs=[c]))
-
-
-def _reduction(backend, case, operands):
-    def call(a):
-        return np.sum(a), np.mean(a), np.std(a)
-
-    return serial(Job(backend.storage, operands, call, list, answers.moments))
+def _reduction(a):
+    return np.sum(a), np.mean(a), np.std(a)
 
 
 def _scipy_fft(function, finish=None):
@@ -146,25 +178,18 @@ def _numpy_fft(backend, case, operands):
     return serial(Job(backend.storage, operands, np.fft.fft2, finish=finish))
 
 
-def _solve(backend, case, operands):
-    return backend.with_blas(Job(backend.storage, operands, np.linalg.solve, finish=answers.columns), case)
+def _scipy_linalg(function, parts=None, finish=None, **options):
+    """Returns the preparation of a call of `scipy.linalg` with options."""
 
+    def prepare(backend, case, operands):
+        call = partial(getattr(backend.scipy("linalg"), function), **options)
+        return backend.with_blas(Job(backend.storage, operands, call, parts, finish), case, backend.wake_scipy)
 
-def _scipy_blas(backend, case):
-    """Returns a function that wakes the threads of SciPy's BLAS library, which is another copy than NumPy's."""
-    gemm = backend.scipy("linalg").blas.dgemm
-    return lambda: gemm(1.0, backend.square, backend.square)
-
-
-def _scipy_pos(backend, case, operands):
-    solve = backend.scipy("linalg").solve
-    job = Job(backend.storage, operands, lambda a, b: solve(a, b, assume_a="pos"), finish=answers.columns)
-    return backend.with_blas(job, case, _scipy_blas(backend, case))
+    return prepare
 
 
 def _posv(backend, case, operands):
-    linalg = backend.scipy("linalg")
-    posv = linalg.get_lapack_funcs("posv", (operands[0], operands[1]))
+    posv = backend.scipy("linalg").get_lapack_funcs("posv", (operands[0], operands[1]))
     # LAPACK takes columns, and A is symmetric: its rows are its columns.
     factor, x = np.empty(operands[0].shape, case.dtype, order="F"), np.empty_like(operands[1])
 
@@ -179,48 +204,37 @@ def _posv(backend, case, operands):
         return solution
 
     job = Job(backend.storage, operands, call, finish=answers.columns, outputs=[factor, x], restore=restore)
-    return backend.with_blas(job, case, _scipy_blas(backend, case))
+    return backend.with_blas(job, case, backend.wake_scipy)
 
 
-def _sparse_product(backend, case, operands):
-    backend.scipy("sparse")
-    return serial(Job(backend.storage, operands, lambda a, b: a @ b, backend.storage.csr_parts, answers.csr))
+def _sparse(parts, finish):
+    """Returns the preparation of a product with sparse matrices of SciPy."""
 
+    def prepare(backend, case, operands):
+        backend.scipy("sparse")
+        return serial(Job(backend.storage, operands, lambda a, b: a @ b, parts, finish))
 
-def _sparse_vector(backend, case, operands):
-    backend.scipy("sparse")
-    return serial(Job(backend.storage, operands, lambda a, x: a @ x, finish=answers.columns))
-
-
-def _gesdd(backend, case, operands):
-    job = Job(backend.storage, operands, lambda a: np.linalg.svd(a, full_matrices=False), list, answers.factors)
-    return backend.with_blas(job, case)
-
-
-def _gesvd(backend, case, operands):
-    svd = backend.scipy("linalg").svd
-    job = Job(backend.storage, operands, lambda a: svd(a, full_matrices=False, lapack_driver="gesvd"), list, answers.factors)
-    return backend.with_blas(job, case, _scipy_blas(backend, case))
+    return prepare
 
 
 NumpyBackend.JOBS = {
-    ("matmul", "matmul"): _matmul,
-    ("matmul", "out"): _matmul_out,
-    ("elementwise", "ufuncs"): _ufuncs,
+    ("matmul", "matmul"): _on_blas(call_of(lambda a, b: a @ b)),
+    ("matmul", "out"): _on_blas(into(np.matmul)),
+    ("elementwise", "ufuncs"): _serial(call_of(_ufuncs)),
     ("elementwise", "out"): _ufuncs_out,
-    ("sin", "ufunc"): _sin,
-    ("sin", "out"): _sin_out,
-    ("reduction", "numpy"): _reduction,
+    ("sin", "ufunc"): _serial(call_of(np.sin)),
+    ("sin", "out"): _serial(into(np.sin)),
+    ("reduction", "numpy"): _serial(call_of(_reduction, list, answers.moments)),
     ("fft", "scipy-fft2"): _scipy_fft("fft2"),
     ("fft", "scipy-rfft2"): _scipy_fft("rfft2", answers.whole_spectrum),
     ("fft", "numpy-fft2"): _numpy_fft,
-    ("solve", "solve"): _solve,
-    ("solve", "scipy-pos"): _scipy_pos,
+    ("solve", "solve"): _on_blas(call_of(np.linalg.solve, finish=answers.columns)),
+    ("solve", "scipy-pos"): _scipy_linalg("solve", finish=answers.columns, assume_a="pos"),
     ("solve", "posv"): _posv,
-    ("spgemm", "scipy-csr"): _sparse_product,
-    ("spmv", "scipy-csr"): _sparse_vector,
-    ("svd", "gesdd"): _gesdd,
-    ("svd", "gesvd"): _gesvd,
+    ("spgemm", "scipy-csr"): _sparse(Storage().csr_parts, answers.csr),
+    ("spmv", "scipy-csr"): _sparse(None, answers.columns),
+    ("svd", "gesdd"): _on_blas(call_of(partial(np.linalg.svd, full_matrices=False), list, answers.factors)),
+    ("svd", "gesvd"): _scipy_linalg("svd", list, answers.factors, full_matrices=False, lapack_driver="gesvd"),
 }
 
 

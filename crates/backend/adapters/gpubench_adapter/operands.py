@@ -4,8 +4,7 @@ import numpy as np
 
 from . import host
 from .errors import CellFailed, OutOfMemory, Unavailable
-from .fingerprint import fingerprint
-from .generator import Stream, short_uniforms, sparse
+from .generator import Stream, fingerprint, short_uniforms, sparse
 
 DTYPES = {"f32": np.float32, "f64": np.float64}
 # Expected entries of a sparse operand that certainly fit into 32-bit offsets.
@@ -70,9 +69,11 @@ def footprint(case):
     return int(entry * (2 * entries + product)) + 12 * case.n
 
 
-def admit(case, copies):
-    """Raises an error if `copies` times the case's operands and answer do not fit into the host's memory."""
-    needed = copies * footprint(case)
+def admit(case):
+    """Raises an error if a case's operands and answer do not fit into the host's memory twice: as generated, and as the job's or
+    as they come back from a device to be verified.
+    """
+    needed = 2 * footprint(case)
     if case.op == "solve":
         # X and its product, in float64.
         needed = max(needed, footprint(case) + 16 * case.n**2)
@@ -88,7 +89,7 @@ class Operands:
     def __init__(self):
         self.drop()
 
-    def of(self, case, copies):
+    def of(self, case):
         """Returns the operands of `case`; new ones, unless it is the last case again."""
         if case.op not in OPERANDS:
             raise CellFailed("this adapter has no op named %s" % case.op)
@@ -96,7 +97,7 @@ class Operands:
             self.drop()
             if case.density is not None and case.density * case.n**2 > MAX_EXPECTED_ENTRIES:
                 raise Unavailable("the stored entries exceed 32-bit offsets", "choose a smaller size or density")
-            admit(case, copies)
+            admit(case)
             self.kept = [make(case) for make in OPERANDS[case.op]]
             self.fields = case.fields
         return self.kept

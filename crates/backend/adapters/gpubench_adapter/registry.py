@@ -147,7 +147,7 @@ ADAPTERS = {
     "numpy": Adapter("NumPy", "NumPy and SciPy on the CPU", "cpu", "numpy_backend", "pip install numpy scipy", NUMPY),
     "cupy": Adapter("CuPy", "CuPy on an NVIDIA GPU", "gpu", "cupy_backend", _CUPY_PIP, CUPY),
     "torch": _torch_adapter(
-        "PyTorch", "PyTorch on an NVIDIA GPU, or an AMD GPU (untested)", "gpu", "torch_cuda",
+        "PyTorch", "PyTorch on an NVIDIA GPU, or an AMD GPU (untested)", "gpu", "torch_backend",
         _torch(BOTH, _TORCH_SPARSE + _TORCH_CUDA),
     ),
     "torch-cpu": _torch_adapter("PyTorch (CPU)", "PyTorch on the CPU", "cpu", "torch_backend", _torch(BOTH, _TORCH_SPARSE)),

@@ -3,11 +3,10 @@
 import gc
 import os
 
-from . import answers, threads
+from . import answers, sampling
 from .backend import timed
 from .errors import CellFailed, Unavailable
 from .operands import Case, Operands
-from .take import take
 
 
 class Session:
@@ -31,7 +30,7 @@ class Session:
         phases = {"check_s": 0.0, "threads_s": 0.0}
 
         notify("inputs")
-        operands, phases["inputs_s"] = timed(lambda: self.operands.of(case, self.backend.host_copies))
+        operands, phases["inputs_s"] = timed(lambda: self.operands.of(case))
         notify("prepare")
         job, phases["prepare_s"] = timed(lambda: self.backend.prepare(variant, case, operands))
         if job.compile_s is not None:
@@ -48,7 +47,7 @@ class Session:
         first = self.backend.time(job, cache)
         phases["first_s"], phases["first_device_s"] = first["host_s"], first.get("device_s")
         if job.thread_choices and chosen not in job.thread_choices:
-            phases["threads_s"] = self._choose_threads(job, cache, notify)
+            _, phases["threads_s"] = timed(lambda: self._choose_threads(job, cache, notify))
 
         notify("check")
         arrays, phases["download_s"] = timed(job.answer)
@@ -77,22 +76,18 @@ class Session:
             return {}
 
     def _choose_threads(self, job, cache, notify):
-        """Sets the fastest number of threads, executes once more with it, and returns the seconds that took."""
+        """Sets the fastest number of threads, and executes once more with it."""
         if len(job.thread_choices) > 1:
             notify("threads")
-
-        def choose():
-            threads.choose(job, lambda: self.backend.time(job, cache))
-            if len(job.thread_choices) > 1:
-                self.backend.time(job, cache)
-
-        return timed(choose)[1]
+        sampling.choose(job, lambda: self.backend.time(job, cache))
+        if len(job.thread_choices) > 1:
+            self.backend.time(job, cache)
 
     def measure(self, request, notify):
         """Takes a batch of samples of a job."""
         job, cache = self._job(request)
         notify("samples")
-        result = take(lambda: self.backend.time(job, cache), request["batch"], self.backend.compilations)
+        result = sampling.take(lambda: self.backend.time(job, cache), request["batch"], self.backend.compilations)
         job.keep_result()
         on_device = all("device_s" in sample for sample in result["samples"])
         return {"type": "measured", "clock": "device-events" if on_device else "host", "result": result}

@@ -3,8 +3,7 @@
 import numpy as np
 
 from . import answers
-from .fingerprint import fingerprint, weigh
-from .generator import Csr
+from .generator import Csr, fingerprint, weigh
 
 
 class Storage:
@@ -15,12 +14,14 @@ class Storage:
 
     def upload(self, operand):
         """Returns a copy of a generated operand in the library's form."""
-        if not isinstance(operand, Csr):
-            return operand.copy()
+        parts = [self.send(part) for part in self.host_parts(operand)]
+        return self.sparse(*parts, operand.shape) if isinstance(operand, Csr) else parts[0]
+
+    def sparse(self, indptr, indices, values, shape):
+        """Returns a sparse matrix of the library."""
         from scipy import sparse
 
-        matrix = getattr(sparse, "csr_array", sparse.csr_matrix)
-        return matrix((operand.values.copy(), operand.indices.copy(), operand.indptr.copy()), operand.shape)
+        return getattr(sparse, "csr_array", sparse.csr_matrix)((values, indices, indptr), shape)
 
     def host(self, array):
         """Returns a dense array of the library as one of NumPy."""
@@ -54,7 +55,7 @@ class Storage:
         return fingerprint([self.download(x) if self.is_sparse(x) else x for x in operands], self.weigh)
 
     def weigh(self, array):
-        """Returns `fingerprint.weigh` of a dense array of the library."""
+        """Returns `generator.weigh` of a dense array of the library."""
         return weigh(self.download(array))
 
     def exchange(self, operand, element, value):

@@ -1,15 +1,16 @@
-"""Runs PyTorch on the CPU, and on accelerators that are timed by the host's clock."""
+"""Runs PyTorch on the CPU; on a GPU through CUDA, or through ROCm, whose builds have the same functions; and on accelerators
+that are timed by the host's clock.
+"""
 
 import weakref
 
 import torch
 
-from . import torch_jobs
-from .accelerator import Accelerator
+from . import registry, torch_jobs
+from .accelerator import Accelerator, EventBackend
 from .backend import Backend, finding
 from .errors import Unavailable
-from .fingerprint import ON_DEVICE
-from .generator import MASK, Csr
+from .generator import MASK, ON_DEVICE
 from .storage import Storage
 
 # Elements of the sum that wakes PyTorch's threads: more than it does on one thread.
@@ -30,8 +31,13 @@ def build():
 def findings(adapter):
     """Returns what `doctor` reports."""
     found = finding("PyTorch", torch, build())
-    device = {"PyTorch (MPS)": "mps", "PyTorch (XPU)": "xpu"}.get(adapter.title)
-    if device and not is_available(device):
+    device = {"PyTorch": "cuda", "PyTorch (MPS)": "mps", "PyTorch (XPU)": "xpu"}.get(adapter.title)
+    if device == "cuda":
+        try:
+            found["version"] += ", " + device_name(0)
+        except Unavailable as error:
+            found.update(problem=str(error), fix=error.fix)
+    elif device and not is_available(device):
         found.update(problem="this build of PyTorch finds no device %s" % device, fix=adapter.install)
     return [found]
 
@@ -42,8 +48,20 @@ def is_available(device):
     return module is not None and module.is_available()
 
 
+def device_name(ordinal):
+    """Returns the name of a GPU, after PyTorch has found it."""
+    if target() is None:
+        raise Unavailable("this build of PyTorch has no CUDA and runs on the CPU only (backend torch-cpu)", registry.TORCH_CUDA_PIP)
+    if not torch.cuda.is_available():
+        raise Unavailable("PyTorch %s finds no GPU" % build(), "install the driver of the GPU")
+    if ordinal >= torch.cuda.device_count():
+        count = torch.cuda.device_count()
+        raise Unavailable("PyTorch finds %d GPUs, so there is no device %d" % (count, ordinal))
+    return torch.cuda.get_device_name(ordinal)
+
+
 def weigh_on_device(tensor):
-    """Returns `fingerprint.weigh` of a tensor, computed where it is."""
+    """Returns `generator.weigh` of a tensor, computed where it is."""
     is_short = tensor.element_size() == 4
     words = tensor.reshape(-1).view(torch.int32 if is_short else torch.int64)
     total = 0
@@ -69,11 +87,8 @@ class TorchStorage(Storage):
         tensor = torch.from_numpy(array)
         return tensor.clone() if self.device.type == "cpu" else tensor.to(self.device)
 
-    def upload(self, operand):
-        if not isinstance(operand, Csr):
-            return self.send(operand)
-        indptr, indices, values = (self.send(part) for part in (operand.indptr, operand.indices, operand.values))
-        return torch.sparse_csr_tensor(indptr, indices, values, size=operand.shape)
+    def sparse(self, indptr, indices, values, shape):
+        return torch.sparse_csr_tensor(indptr, indices, values, size=shape)
 
     def host(self, array):
         return array.detach().cpu().numpy()
@@ -210,6 +225,49 @@ class TorchAccelerator(TorchOps, Accelerator):
         self.module.empty_cache()
 
 
+class Rig:
+    """PyTorch's current stream, for `device_clock`."""
+
+    def __init__(self):
+        self.synchronize, self.spin = torch.cuda.synchronize, torch.cuda._sleep
+
+    @staticmethod
+    def event():
+        return torch.cuda.Event(enable_timing=True)
+
+    @staticmethod
+    def is_done(event):
+        return event.query()
+
+    @staticmethod
+    def elapsed_s(start, end):
+        return start.elapsed_time(end) / 1e3
+
+
+class TorchCuda(TorchOps, EventBackend):
+    """PyTorch on a GPU of NVIDIA or AMD."""
+
+    def __init__(self, name, options):
+        super().__init__(name, options)
+        name = device_name(self.device)
+        torch.cuda.set_device(self.device)
+        self.storage = TorchStorage("cuda:%d" % self.device)
+        self.zeros = torch.zeros(self.flush_bytes() // 4, device=self.storage.device)
+        self.start_clock(Rig(), name, torch.version.cuda or getattr(torch.version, "hip", None))
+
+    def flush(self):
+        self.zeros.sum()
+
+    def l2_bytes(self):
+        return getattr(torch.cuda.get_device_properties(self.device), "L2_cache_size", None)
+
+    def release_memory(self):
+        super().release_memory()
+        torch.cuda.empty_cache()
+        # Pinned memory; the function has no public name.
+        getattr(torch._C, "_host_emptyCache", lambda: None)()
+
+
 def start(name, options):
     """Starts the backend."""
-    return TorchCpu(name, options) if name == "torch-cpu" else TorchAccelerator(name, options)
+    return {"torch": TorchCuda, "torch-cpu": TorchCpu}.get(name, TorchAccelerator)(name, options)

@@ -111,11 +111,11 @@ class Worker:
             for variable in THREAD_VARIABLES:
                 os.environ[variable] = str(options["threads"])
         module = self.module()
-        from . import pool
+        from . import host
         from .session import Session
 
         backend = module.start(self.name, options)
-        pool.use_threads(backend.threads)
+        host.use_threads(backend.threads)
         self.session = Session(backend)
         reply = self.session.ready()
         # What exists now is never garbage; the collector runs between cells only.

@@ -187,13 +187,6 @@ class Clock(unittest.TestCase):
         self.assertFalse(self.timer.time(job, "cold")["blocked"])
         self.assertEqual((job.history.mode, self.stream.failing), ("both", 0))
 
-    def test_a_job_that_is_never_blocked_is_found_in_its_first_sample(self):
-        job = Kernels(self.stream, 100e-6)
-        self.timer.time(job, "cold")
-        self.stream.failing = device_clock.TRIES
-        self.assertFalse(self.timer.time(job, "cold")["blocked"])
-        self.assertEqual((job.history.mode, self.stream.failing), ("both", 0))
-
     def test_a_reading_of_the_overhead_whose_block_ended_early_is_repeated_with_a_longer_one(self):
         self.stream.failing, self.stream.longest_block_s = 3, 0.0
         executions = []

@@ -4,9 +4,8 @@ import unittest
 import numpy as np
 
 from conversation import FOLDER
-from gpubench_adapter import pool
-from gpubench_adapter.fingerprint import fingerprint
-from gpubench_adapter.generator import CHUNK, Csr, Stream
+from gpubench_adapter import host
+from gpubench_adapter.generator import CHUNK, Csr, Stream, fingerprint
 from gpubench_adapter.operands import OPERANDS, Case
 from plain import DENSITY, SIZES, bits, operands, sparse_as_dense, uniform
 
@@ -36,9 +35,9 @@ class Generator(unittest.TestCase):
     def test_chunks_on_several_threads_agree_with_single_values(self):
         size = 2 * CHUNK + 5
         alone = Stream(7, 1).uniforms((size,), np.dtype(np.float32))
-        pool.use_threads(3)
+        host.use_threads(3)
         together = Stream(7, 1).uniforms((size,), np.dtype(np.float32))
-        pool.use_threads(1)
+        host.use_threads(1)
         np.testing.assert_array_equal(alone, together)
         for index in (0, CHUNK - 1, CHUNK, size - 1):
             self.assertEqual(alone[index], uniform(7, 1, index, np.float32))

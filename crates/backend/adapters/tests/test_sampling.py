@@ -5,8 +5,8 @@ import unittest
 import numpy as np
 
 from conversation import FOLDER  # noqa: F401, puts the package on the path
-from gpubench_adapter import caches, host_clock, pool, threads
-from gpubench_adapter.take import is_steady, take
+from gpubench_adapter import caches, host, host_clock, sampling
+from gpubench_adapter.sampling import is_steady, take
 
 
 class Sleeper:
@@ -36,12 +36,6 @@ class HostClock(unittest.TestCase):
             sample = host_clock.back_to_back(job)
             self.assertGreater(sample["host_s"], nap_s)
             self.assertEqual((job.executions, job.resets), (1, 1))
-
-    def test_a_batch_lasts_about_its_time_within_its_limits(self):
-        self.assertEqual(host_clock.batch_size(3e-6), 34)
-        self.assertEqual(host_clock.batch_size(host_clock.SHORT_S), 5)
-        self.assertEqual(host_clock.batch_size(1e-9), host_clock.BATCH[1])
-        self.assertEqual(host_clock.batch_size(1.0), host_clock.BATCH[0])
 
     def test_memory_that_is_touched_for_the_first_time_is_counted(self):
         pages = 64
@@ -121,21 +115,21 @@ class Scripted:
         return {"host_s": self.seconds[self.threads] * factor}
 
     def chosen(self):
-        chosen = threads.choose(self, self.time, lambda: self.now)
+        chosen = sampling.choose(self, self.time, lambda: self.now)
         assert chosen == self.threads
         return chosen, sorted(self.executions)
 
 
 class Threads(unittest.TestCase):
     def test_choices_double_and_end_with_all(self):
-        found = [threads.up_to(count) for count in (0, 1, 2, 6, 16)]
+        found = [sampling.up_to(count) for count in (0, 1, 2, 6, 16)]
         self.assertEqual(found, [[1], [1], [1, 2], [1, 2, 4, 6], [1, 2, 4, 8, 16]])
 
     def test_fewer_threads_are_taken_for_a_clear_win_alone(self):
-        self.assertEqual(threads.fastest({1: 0.96, 16: 1.0}), 16)
-        self.assertEqual(threads.fastest({1: 0.95, 16: 1.0}), 1)
-        self.assertEqual(threads.fastest({1: 0.9, 4: 0.5, 8: 0.8, 16: 1.0}), 4)
-        self.assertEqual(threads.fastest({1: float("inf"), 16: 1.0}), 16)
+        self.assertEqual(sampling.fastest({1: 0.96, 16: 1.0}), 16)
+        self.assertEqual(sampling.fastest({1: 0.95, 16: 1.0}), 1)
+        self.assertEqual(sampling.fastest({1: 0.9, 4: 0.5, 8: 0.8, 16: 1.0}), 4)
+        self.assertEqual(sampling.fastest({1: float("inf"), 16: 1.0}), 16)
 
     def test_the_fastest_count_is_in_use_after_the_choice(self):
         self.assertEqual(Scripted({1: 1e-5, 2: 2e-5, 4: 3e-5}).chosen(), (1, [1, 2, 4]))
@@ -147,7 +141,7 @@ class Threads(unittest.TestCase):
         self.assertEqual(Scripted({4: 1.0}).chosen(), (4, []))
 
     def test_one_slow_pass_or_lucky_execution_decides_nothing(self):
-        slowed = Scripted({2: 2e-3, 4: 1e-3}, (4, 1 + threads.MIN_EXECUTIONS, 10.0))
+        slowed = Scripted({2: 2e-3, 4: 1e-3}, (4, 1 + sampling.MIN_EXECUTIONS, 10.0))
         self.assertEqual(slowed.chosen()[0], 4)
         lucky = Scripted({1: 1.2e-3, 4: 1e-3}, (1, 2, 0.1))
         self.assertEqual(lucky.chosen()[0], 4)
@@ -171,17 +165,10 @@ class Caches(unittest.TestCase):
         hot = least(lambda: data.sum())
         for flusher in (caches.flusher(), caches.FlushByReading()):
             for count in (1, 2):
-                pool.use_threads(count)
+                host.use_threads(count)
                 cold = least(lambda: flusher.flush([data[1:], data[:3]]))
                 self.assertGreater(cold, 1.2 * hot, flusher.method)
-            pool.use_threads(1)
-
-    def test_memory_written_before_a_flush_is_still_there(self):
-        flusher = caches.flusher()
-        for size in (0, 1, 7, 8, 9, 1000, 1 << 18):
-            data = np.arange(size, dtype=np.uint64)
-            flusher.flush([data, data[size // 2 :]])
-            np.testing.assert_array_equal(data, np.arange(size, dtype=np.uint64))
+            host.use_threads(1)
 
 
 if __name__ == "__main__":

@@ -21,13 +21,6 @@ class PyTorch(unittest.TestCase):
     def test_every_variant_is_right_and_writes_its_answer(self):
         try_every_variant(self, "torch-cpu", threads=2)
 
-    def test_every_variant_has_code(self):
-        from gpubench_adapter.torch_jobs import JOBS
-
-        names = [name for name in ADAPTERS if name.startswith("torch")]
-        variants = {(variant["op"], variant["name"]) for name in names for variant in ADAPTERS[name].variants}
-        self.assertEqual(variants, set(JOBS))
-
     def test_compiling_is_timed_and_happens_for_every_shape(self):
         with Conversation("torch-cpu") as adapter:
             adapter.hello(threads=1)
@@ -82,35 +75,15 @@ class PyTorch(unittest.TestCase):
                 job.settle()
                 self.assertEqual(matmul.allow_tf32, is_tf32)
 
-    def test_a_copy_of_a_result_keeps_its_form(self):
-        import torch
-        from gpubench_adapter.torch_jobs import _copy
-
-        tensors = torch.ones(2), torch.zeros(2)
-        copied = _copy(tensors)
-        tensors[0].zero_()
-        self.assertEqual((type(copied), copied[0].tolist()), (tuple, [1.0, 1.0]))
-        self.assertEqual(_copy(copied[0]).tolist(), [1.0, 1.0])
-
     def test_operands_are_weighed_on_the_device_as_on_the_host(self):
         import numpy as np
         import torch
-        from gpubench_adapter import fingerprint
+        from gpubench_adapter import generator
         from gpubench_adapter.torch_backend import weigh_on_device
 
-        numbers = np.random.default_rng(7).standard_normal(fingerprint.ON_DEVICE + 3)
+        numbers = np.random.default_rng(7).standard_normal(generator.ON_DEVICE + 3)
         for array in (numbers, numbers.astype(np.float32), -numbers[:1], numbers[:0]):
-            self.assertEqual(weigh_on_device(torch.from_numpy(array)), fingerprint.weigh(array))
-
-    def test_results_are_erased(self):
-        import torch
-        from gpubench_adapter.torch_backend import TorchStorage
-
-        storage = TorchStorage("cpu")
-        for part in (torch.ones(2), torch.ones(2, dtype=torch.complex64), torch.tensor(1.0)):
-            storage.erase_result(part)
-            self.assertTrue(torch.isnan(part).all())
-        storage.erase_result(torch.ones(2, dtype=torch.int32))
+            self.assertEqual(weigh_on_device(torch.from_numpy(array)), generator.weigh(array))
 
     def backend(self, folder):
         from gpubench_adapter.torch_backend import TorchCpu
@@ -133,10 +106,10 @@ class PyTorch(unittest.TestCase):
 
     def test_a_build_without_cuda_is_called_so_with_the_line_that_installs_another(self):
         import torch
-        from gpubench_adapter import torch_cuda
+        from gpubench_adapter import torch_backend
 
         with mock.patch.object(torch.version, "cuda", None):
-            finding = torch_cuda.findings(ADAPTERS["torch"])[0]
+            finding = torch_backend.findings(ADAPTERS["torch"])[0]
         self.assertIn("(CPU only)", finding["version"])
         self.assertIn("this build of PyTorch has no CUDA", finding["problem"])
         self.assertRegex(finding["fix"], " -m pip install torch --force-reinstall --index-url .*/cu[0-9]+$")

@@ -49,14 +49,10 @@ package![
     "accelerator.py",
     "answers.py",
     "backend.py",
-    "blas_threads.py",
     "caches.py",
-    "copies.py",
     "cupy_backend.py",
     "device_clock.py",
     "errors.py",
-    "event_backend.py",
-    "fingerprint.py",
     "generator.py",
     "host.py",
     "host_clock.py",
@@ -64,14 +60,11 @@ package![
     "job.py",
     "numpy_backend.py",
     "operands.py",
-    "pool.py",
     "registry.py",
+    "sampling.py",
     "session.py",
     "storage.py",
-    "take.py",
-    "threads.py",
     "torch_backend.py",
-    "torch_cuda.py",
     "torch_jobs.py",
     "worker.py",
 ];
@@ -143,8 +136,8 @@ mod tests {
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .filter(|name| name.ends_with(".py"))
-            // The first is given to the interpreter by itself; the second serves development.
-            .filter(|name| name != "bootstrap.py" && name != "__main__.py")
+            // It is given to the interpreter by itself.
+            .filter(|name| name != "bootstrap.py")
             .collect();
         names.sort_unstable();
         let mut embedded: Vec<&str> = PACKAGE.iter().map(|(name, _)| *name).collect();

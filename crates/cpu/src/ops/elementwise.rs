@@ -1,49 +1,51 @@
-//! The variants of `a * b + sin(a) + cos(b)` on the CPU.
+//! The variants of `a * b + sin(a) + cos(b)` and of `sin(a)` on the CPU, and those of the loop over all elements without
+//! a launch per element (`host-loop`).
 
-use gpubench_backend::Prepared;
-use gpubench_report::case::Case;
-use gpubench_report::data::{Operand, Real};
-use gpubench_report::error::CellError;
+use gpubench_report::data::Real;
 use ndarray::Zip;
 use rustfft::num_traits::Float;
 
-use super::matrices::{on_one_thread, partitioned};
-use super::variants::{CpuVariant, LibraryVariant, Scope, by_dtype, variant};
-use crate::libs::blas::BlasLibrary;
+use super::dense::{on_one_thread, partitioned, view, view_mut};
+use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
 use crate::libs::vml::VmlFunctions;
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
-    variant("elementwise", "plain", "one loop, libm's sine and cosine, all threads", true, by_dtype!(plain)),
-    variant("elementwise", "ndarray", "ndarray Zip, one pass, libm, one thread", false, by_dtype!(one_pass)),
     variant(
-        "elementwise",
+        "",
+        Scope::Mkl,
+        "{} (VML): sines and cosines of blocks, products and sums in a loop, all threads",
+        by_dtype!(mkl),
+    ),
+    variant("plain", Scope::Default, "one loop, libm's sine and cosine, all threads", by_dtype!(plain)),
+    variant("ndarray", Scope::Further, "ndarray Zip, one pass, libm, one thread", by_dtype!(one_pass)),
+    variant(
         "temporaries",
+        Scope::Further,
         "ndarray expression with temporaries, one thread",
-        false,
         by_dtype!(temporaries),
     ),
 ];
 
-/// The variants that use the vector functions of a BLAS library.
-pub(super) const LIBRARY_VARIANTS: &[LibraryVariant] = &[LibraryVariant {
-    op: "elementwise",
-    suffix: "",
-    summary: "{} (VML): sines and cosines of blocks, products and sums in a loop, all threads",
-    scope: Scope::Mkl,
-    prepare: by_dtype!(mkl with library),
-}];
+pub(super) const SIN_VARIANTS: &[CpuVariant] = &[
+    variant("", Scope::Mkl, "{} (VML), all threads", by_dtype!(mkl_sine)),
+    variant("plain", Scope::Default, "one loop, libm's sine, all threads", by_dtype!(sine, usize::MAX)),
+    variant("ndarray", Scope::Further, "ndarray Zip, libm, one thread", by_dtype!(zipped_sine)),
+];
+
+/// The variants of `host-loop`.
+pub(super) const LOOP_VARIANTS: &[CpuVariant] = &[
+    variant("parallel", Scope::Default, "one loop, libm's sine, all threads", by_dtype!(sine, usize::MAX)),
+    variant("serial", Scope::Further, "one loop, libm's sine, one thread", by_dtype!(sine, 1)),
+];
 
 /// Elements whose sines and cosines stay in the first-level cache.
 const BLOCK: usize = 1024;
+/// Sines per call, whose number has 32 bits.
+const SINES_PER_CALL: usize = 1 << 16;
 
-fn mkl<T: Real>(
-    threads: usize,
-    case: &Case,
-    inputs: &mut [Operand],
-    library: &BlasLibrary,
-) -> Result<Box<Prepared>, CellError> {
-    let vml = VmlFunctions::<T>::of(library.provider()?)?;
-    partitioned::<T, 2>(case, inputs, threads, move |[a, b], y| {
+fn mkl<T: Real>(request: JobRequest<'_>) -> PreparedJob {
+    let (vml, threads) = (VmlFunctions::<T>::of(request.blas()?.provider()?)?, request.threads);
+    partitioned::<T, 2>(request, threads, move |[a, b], y| {
         let mut cosines = [T::default(); BLOCK];
         vml.on_this_thread(|| {
             for ((a, b), y) in a.chunks(BLOCK).zip(b.chunks(BLOCK)).zip(y.chunks_mut(BLOCK)) {
@@ -57,32 +59,57 @@ fn mkl<T: Real>(
     })
 }
 
-fn plain<T: Real + Float>(
-    threads: usize,
-    case: &Case,
-    inputs: &mut [Operand],
-) -> Result<Box<Prepared>, CellError> {
-    partitioned::<T, 2>(case, inputs, threads, |[a, b], y| {
+fn plain<T: Real + Float>(request: JobRequest<'_>) -> PreparedJob {
+    let threads = request.threads;
+    partitioned::<T, 2>(request, threads, |[a, b], y| {
         for ((y, &a), &b) in y.iter_mut().zip(a).zip(b) {
             *y = a * b + a.sin() + b.cos();
         }
     })
 }
 
-fn one_pass<T: Real + Float>(
-    _: usize,
-    case: &Case,
-    inputs: &mut [Operand],
-) -> Result<Box<Prepared>, CellError> {
-    on_one_thread::<T, 2>(case, inputs, |[a, b], y| {
-        Zip::from(y).and(a).and(b).for_each(|y, &a, &b| *y = a * b + a.sin() + b.cos());
+fn one_pass<T: Real + Float>(request: JobRequest<'_>) -> PreparedJob {
+    on_one_thread::<T, 2>(request, |[a, b], y| {
+        let zipped = Zip::from(view_mut(y)?).and(view(a)?).and(view(b)?);
+        zipped.for_each(|y, &a, &b| *y = a * b + a.sin() + b.cos());
+        Ok(())
     })
 }
 
-fn temporaries<T: Real + Float>(
-    _: usize,
-    case: &Case,
-    inputs: &mut [Operand],
-) -> Result<Box<Prepared>, CellError> {
-    on_one_thread::<T, 2>(case, inputs, |[a, b], y| *y = a * b + a.mapv(T::sin) + b.mapv(T::cos))
+fn temporaries<T: Real + Float>(request: JobRequest<'_>) -> PreparedJob {
+    on_one_thread::<T, 2>(request, |[a, b], y| {
+        let (a, b) = (view(a)?, view(b)?);
+        y.elements = (&a * &b + a.mapv(T::sin) + b.mapv(T::cos)).into_raw_vec_and_offset().0;
+        Ok(())
+    })
+}
+
+fn mkl_sine<T: Real>(request: JobRequest<'_>) -> PreparedJob {
+    let (vml, threads) = (VmlFunctions::<T>::of(request.blas()?.provider()?)?, request.threads);
+    partitioned::<T, 1>(request, threads, move |[a], y| {
+        vml.on_this_thread(|| {
+            for (a, y) in a.chunks(SINES_PER_CALL).zip(y.chunks_mut(SINES_PER_CALL)) {
+                vml.sines(a, y);
+            }
+        });
+    })
+}
+
+fn sine<T: Real + Float>(request: JobRequest<'_>, max_threads: usize) -> PreparedJob {
+    let threads = request.threads.min(max_threads);
+    partitioned::<T, 1>(request, threads, |[a], y| sines(a, y))
+}
+
+/// Writes the sines of `a`, which is as long as `y`.
+pub(super) fn sines<T: Float>(a: &[T], y: &mut [T]) {
+    for (y, a) in y.iter_mut().zip(a) {
+        *y = a.sin();
+    }
+}
+
+fn zipped_sine<T: Real + Float>(request: JobRequest<'_>) -> PreparedJob {
+    on_one_thread::<T, 1>(request, |[a], y| {
+        Zip::from(view_mut(y)?).and(view(a)?).for_each(|y, &a| *y = a.sin());
+        Ok(())
+    })
 }

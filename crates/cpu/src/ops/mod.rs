@@ -1,13 +1,11 @@
 //! Lists the variants of this machine: the variants of every op, and those of each BLAS library.
 
+mod dense;
 mod elementwise;
 mod fft;
 mod matmul;
-mod matrices;
-mod overhead;
 mod reduction;
 mod row_blocks;
-mod sin;
 mod solve;
 mod spgemm;
 mod spmv;
@@ -18,36 +16,33 @@ pub(crate) mod variants;
 use std::sync::Arc;
 
 use crate::libs::blas::BlasLibrary;
-use variants::{AvailableVariant, CpuVariant, LibraryVariant};
+use variants::{AvailableVariant, CpuVariant};
 
-/// The variants of every op, those of BLAS libraries and the others, the default ones first.
-static TABLES: &[(&[LibraryVariant], &[CpuVariant])] = &[
-    (matmul::LIBRARY_VARIANTS, matmul::VARIANTS),
-    (elementwise::LIBRARY_VARIANTS, elementwise::VARIANTS),
-    (sin::LIBRARY_VARIANTS, sin::VARIANTS),
-    (&[], reduction::VARIANTS),
-    (fft::LIBRARY_VARIANTS, fft::VARIANTS),
-    (solve::LIBRARY_VARIANTS, solve::VARIANTS),
-    (&[], spgemm::VARIANTS),
-    (&[], spmv::VARIANTS),
-    (svd::LIBRARY_VARIANTS, svd::VARIANTS),
-    (&[], transfer::VARIANTS),
-    (&[], overhead::VARIANTS),
-    (&[], transfer::LOOP_VARIANTS),
-    (&[], sin::LOOP_VARIANTS),
+/// The variants of every op.
+static TABLES: &[(&str, &[CpuVariant])] = &[
+    ("matmul", matmul::VARIANTS),
+    ("elementwise", elementwise::VARIANTS),
+    ("sin", elementwise::SIN_VARIANTS),
+    ("reduction", reduction::VARIANTS),
+    ("fft", fft::VARIANTS),
+    ("solve", solve::VARIANTS),
+    ("spgemm", spgemm::VARIANTS),
+    ("spmv", spmv::VARIANTS),
+    ("svd", svd::VARIANTS),
+    ("transfer", transfer::VARIANTS),
+    ("overhead", transfer::OVERHEAD_VARIANTS),
+    ("transfer-loop", transfer::LOOP_VARIANTS),
+    ("host-loop", elementwise::LOOP_VARIANTS),
 ];
 
-/// Returns the variants, op by op: the default variants of libraries, the others without a library, and the further
-/// ones of libraries.
+/// Returns the variants, op by op: the default variants of BLAS libraries, those without one, and the further ones of
+/// BLAS libraries.
 pub(crate) fn list(libraries: &[Arc<BlasLibrary>]) -> Vec<AvailableVariant> {
-    let of_op = |(of_libraries, others): &(&'static [LibraryVariant], &'static [CpuVariant])| {
-        let made = of_libraries.iter().flat_map(|entry| {
-            libraries.iter().filter_map(move |library| AvailableVariant::with(entry, library, libraries))
-        });
-        let (default, further): (Vec<AvailableVariant>, Vec<AvailableVariant>) =
-            made.partition(|listed| listed.variant.default);
-        let others = others.iter().map(AvailableVariant::alone);
-        default.into_iter().chain(others).chain(further).collect::<Vec<_>>()
+    let of_op = |(op, entries): &(&'static str, &[CpuVariant])| {
+        let mut listed: Vec<AvailableVariant> =
+            entries.iter().flat_map(|entry| AvailableVariant::of(op, entry, libraries)).collect();
+        listed.sort_by_key(AvailableVariant::rank);
+        listed
     };
     TABLES.iter().flat_map(of_op).collect()
 }
@@ -69,15 +64,10 @@ mod tests {
         for library in &libraries {
             let matmul = format!("matmul/{}", library.word());
             let matmul = listed.iter().find(|listed| listed.title() == matmul).unwrap();
-            assert!(
-                matmul.variant.default
-                    && matmul.needs(library.word())
-                    && matmul.variant.summary.contains(&library.name())
-            );
+            assert!(matmul.variant.default && matmul.needs(library.word()));
+            assert!(matmul.variant.summary.contains(&library.name()));
         }
-        for title in
-            ["solve/openblas-blocked", "solve/openblas-lu", "svd/openblas-gesvd", "solve/mkl", "svd/mkl"]
-        {
+        for title in ["solve/openblas-lu", "svd/openblas-gesvd", "solve/mkl", "svd/mkl"] {
             assert_eq!(listed.iter().filter(|listed| listed.title() == title).count(), 1, "{title}");
         }
         assert!(!listed.iter().any(|listed| listed.title().starts_with("svd/blis")));

@@ -39,18 +39,6 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn equal_rows_make_equal_blocks() {
-        let work: Vec<i64> = (0..=64).map(|row| row * 10).collect();
-        assert_eq!(balanced(&work, 4), [0, 16, 32, 48, 64]);
-    }
-
-    #[test]
-    fn one_heavy_row_is_a_block_and_matrices_without_entries_have_one() {
-        assert_eq!(balanced(&[0i64, 1, 1000, 1001, 1002], 4), [0, 2, 4]);
-        assert_eq!(balanced(&[0i64; 6], 4), [0, 5]);
-    }
-
     proptest! {
         #[test]
         fn bounds_rise_from_the_first_row_to_the_last(

@@ -1,30 +1,26 @@
 //! The variants of the product of a sparse matrix (CSR) with a vector on the CPU.
 
-use std::mem::MaybeUninit;
-
 use gpubench_backend::contents::{Contents, Memory, host};
 use gpubench_backend::{Job, Lent, Prepared};
-use gpubench_report::case::Case;
 use gpubench_report::data::{Csr, Operand, Real};
 use gpubench_report::error::CellError;
 use rayon::prelude::*;
 use sprs::{CsMatI, prod};
 
 use super::row_blocks::{BLOCKS_PER_THREAD, balanced, split};
-use super::spgemm::{SprsReal, csr_of, show_sprs, sprs_matrix};
-use super::variants::{CpuVariant, by_dtype, variant};
-use crate::operands::{Taken, memory, show_csr};
+use super::spgemm::{SprsReal, show_sprs, sprs_matrix};
+use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
+use crate::operands::{HostMatrix, ShowMemory, lend, memory, show_csr};
 use crate::threads::wake;
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
     variant(
-        "spmv",
         "parallel",
+        Scope::Default,
         "blocks of rows with equal numbers of entries, all threads",
-        true,
         by_dtype!(parallel),
     ),
-    variant("spmv", "sprs", "sprs mul_acc_mat_vec_csr, one thread", true, by_dtype!(with_sprs)),
+    variant("sprs", Scope::Default, "sprs mul_acc_mat_vec_csr, one thread", by_dtype!(with_sprs)),
 ];
 
 /// Below this number of stored entries, threads cost more than they save.
@@ -34,21 +30,28 @@ const LANES: usize = 8;
 
 struct Parallel<T> {
     a: Csr,
-    x: Taken<T>,
-    y: Vec<T>,
+    x: HostMatrix<T>,
+    y: HostMatrix<T>,
     bounds: Vec<usize>,
 }
 
-fn parallel<T: Real>(threads: usize, _: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
-    let (a, x) = operands::<T>(inputs)?;
-    let blocks = if a.nnz() <= SERIAL { 1 } else { threads * BLOCKS_PER_THREAD };
+/// Takes the operands, and makes the result.
+fn operands<T: Real>(request: &mut JobRequest<'_>) -> Result<(Csr, [HostMatrix<T>; 2]), CellError> {
+    match request.inputs {
+        [a, x] => Ok((a.take().into_csr()?, [HostMatrix::of(x)?, HostMatrix::zeros(request.case.side(), 1)])),
+        _ => Err(request.wrong_operands(2)),
+    }
+}
+
+fn parallel<T: Real>(mut request: JobRequest<'_>) -> PreparedJob {
+    let (a, [x, y]) = operands::<T>(&mut request)?;
+    let blocks = if a.nnz() <= SERIAL { 1 } else { request.threads * BLOCKS_PER_THREAD };
     let bounds = balanced(&a.indptr, blocks);
-    let y = vec![T::default(); a.rows];
     Ok(Prepared::new(Parallel { a, x, y, bounds }))
 }
 
 impl<T: Real> Job for Parallel<T> {
-    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+    fn buffers(&self, show: ShowMemory<'_>) {
         show_csr(&self.a, show);
         show(memory(&self.x));
         show(memory(&self.y));
@@ -87,15 +90,11 @@ impl<T: Real> Job for Parallel<T> {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        Ok(vec![Operand::dense(self.y.len(), 1, self.y.clone())])
+        Ok(vec![self.y.copied()])
     }
 
     fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
-        let answer = self.answer()?;
-        let mut operands = [Operand::Csr(std::mem::take(&mut self.a)), self.x.lend()];
-        to(Lent { operands: Some(&operands), answer: &answer });
-        (self.a, self.x) = self::operands(&mut operands)?;
-        Ok(())
+        lend([&mut self.a, &mut self.x], vec![&mut self.y], to)
     }
 }
 
@@ -117,18 +116,17 @@ fn dot<T: Real>(columns: &[i32], values: &[T], x: &[T]) -> T {
 
 struct SprsSpmv<T> {
     a: CsMatI<T, i32>,
-    x: Taken<T>,
-    y: Vec<T>,
+    x: HostMatrix<T>,
+    y: HostMatrix<T>,
 }
 
-fn with_sprs<T: SprsReal>(_: usize, _: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
-    let (a, x) = operands::<T>(inputs)?;
-    let y = vec![T::default(); a.rows];
+fn with_sprs<T: SprsReal>(mut request: JobRequest<'_>) -> PreparedJob {
+    let (a, [x, y]) = operands::<T>(&mut request)?;
     Ok(Prepared::new(SprsSpmv { a: sprs_matrix(a)?, x, y }))
 }
 
 impl<T: SprsReal> Job for SprsSpmv<T> {
-    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+    fn buffers(&self, show: ShowMemory<'_>) {
         show_sprs(&self.a, show);
         show(memory(&self.x));
         show(memory(&self.y));
@@ -145,33 +143,10 @@ impl<T: SprsReal> Job for SprsSpmv<T> {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        Ok(vec![Operand::dense(self.y.len(), 1, self.y.clone())])
+        Ok(vec![self.y.copied()])
     }
 
     fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
-        let answer = self.answer()?;
-        let mut operands = [Operand::Csr(csr_of(&mut self.a)), self.x.lend()];
-        to(Lent { operands: Some(&operands), answer: &answer });
-        let (a, x) = self::operands(&mut operands)?;
-        (self.a, self.x) = (sprs_matrix(a)?, x);
-        Ok(())
-    }
-}
-
-/// Takes the operands.
-fn operands<T: Real>(inputs: &mut [Operand]) -> Result<(Csr, Taken<T>), CellError> {
-    match inputs {
-        [a, x] => Ok((a.take().into_csr()?, Taken::of(x)?)),
-        _ => Err(CellError::Failed(format!("spmv takes 2 operands, got {}", inputs.len()))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::tests::{TEST_SIDES, assert_right_at};
-
-    #[test]
-    fn every_variant_is_right_for_sparse_and_full_matrices() {
-        assert_right_at("spmv", &TEST_SIDES, &[Some(0.05), Some(1.0)]);
+        lend([&mut self.a, &mut self.x], vec![&mut self.y], to)
     }
 }

@@ -1,196 +1,177 @@
 //! The entries of the variant tables, and the variants that they make on one machine.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use gpubench_backend::{Accuracy, Prepared, Side, Variant};
 use gpubench_report::case::{Case, DType};
-use gpubench_report::data::Operand;
+use gpubench_report::data::{Operand, Real};
 use gpubench_report::error::CellError;
 
 use crate::libs::blas::{BlasLibrary, Vendor};
+use crate::libs::fftw;
+use crate::operands::HostMatrix;
 
-/// Prepares a job of one case without a BLAS library, for the given number of threads.
-type PrepareAlone = fn(usize, &Case, &mut [Operand]) -> Result<Box<Prepared>, CellError>;
-/// Prepares a job of one case with a BLAS library, for the given number of threads.
-type PrepareWithLibrary = fn(usize, &Case, &mut [Operand], &BlasLibrary) -> Result<Box<Prepared>, CellError>;
-
-/// A variant that needs no BLAS library, and the function that prepares its jobs.
-pub(super) struct CpuVariant {
-    pub(super) variant: Variant,
-    prepare: PrepareAlone,
+/// What a job is prepared for.
+pub(crate) struct JobRequest<'a> {
+    /// Number of threads that the job may use.
+    pub(crate) threads: usize,
+    pub(crate) case: &'a Case,
+    /// The operands, which the job may take.
+    pub(crate) inputs: &'a mut [Operand],
+    /// The BLAS library of the variant.
+    blas: Option<&'a BlasLibrary>,
 }
 
-/// Describes a CPU variant in IEEE arithmetic, for every element type.
-const fn described(
-    op: &'static str,
-    name: Cow<'static, str>,
-    summary: Cow<'static, str>,
-    default: bool,
-    library: Option<Cow<'static, str>>,
-) -> Variant {
-    Variant {
-        op: Cow::Borrowed(op),
-        name,
-        summary,
-        side: Side::Cpu,
-        accuracy: Accuracy::Ieee,
-        origin: None,
-        default,
-        dtypes: Cow::Borrowed(DType::ALL),
-        library,
+/// A prepared job, or the reason that there is none.
+pub(crate) type PreparedJob = Result<Box<Prepared>, CellError>;
+
+impl<'a> JobRequest<'a> {
+    pub(super) fn side(&self) -> usize {
+        self.case.side()
+    }
+
+    /// Returns the BLAS library of the variant.
+    pub(super) fn blas(&self) -> Result<&'a BlasLibrary, CellError> {
+        self.blas.ok_or_else(|| CellError::Failed("the variant has no BLAS library".into()))
+    }
+
+    /// Takes the operands, which are all dense.
+    ///
+    /// # Errors
+    /// The number of operands is not `N`, or one of them is sparse or has elements of another type.
+    pub(super) fn operands<T: Real, const N: usize>(&mut self) -> Result<[HostMatrix<T>; N], CellError> {
+        let taken = self.inputs.iter_mut().map(HostMatrix::of).collect::<Result<Vec<_>, _>>()?;
+        taken.try_into().map_err(|_| self.wrong_operands(N))
+    }
+
+    /// The error for another number of operands than `N`.
+    pub(super) fn wrong_operands(&self, needed: usize) -> CellError {
+        CellError::Failed(format!("{} got {} operands, not {needed}", self.case.op, self.inputs.len()))
     }
 }
 
-/// Makes a variant that needs no library.
+/// The library that a variant needs, and whether the variant runs by default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// None that is searched at run time; runs by default.
+    Default,
+    /// None that is searched at run time; only for comparison.
+    Further,
+    /// FFTW; runs by default.
+    Fftw,
+    /// Every library that has BLAS. All run by default: the fastest depends on CPU, size and type.
+    Blas,
+    /// Every library that has LAPACK; all run by default.
+    Lapack,
+    /// The preferred libraries that have LAPACK, only for comparison.
+    FurtherLapack,
+    /// Every MKL, for its FFTs and vector functions; the preferred one runs by default.
+    Mkl,
+}
+
+/// An entry of the table of an op.
+pub(super) struct CpuVariant {
+    /// The name; for a BLAS library, the suffix after its word.
+    name: &'static str,
+    scope: Scope,
+    /// The summary, with `{}` in place of the BLAS library's name.
+    summary: &'static str,
+    prepare: fn(JobRequest<'_>) -> PreparedJob,
+}
+
+/// Makes an entry of the table of an op.
 pub(super) const fn variant(
-    op: &'static str,
     name: &'static str,
+    scope: Scope,
     summary: &'static str,
-    default: bool,
-    prepare: PrepareAlone,
+    prepare: fn(JobRequest<'_>) -> PreparedJob,
 ) -> CpuVariant {
-    let variant = described(op, Cow::Borrowed(name), Cow::Borrowed(summary), default, None);
-    CpuVariant { variant, prepare }
+    CpuVariant { name, scope, summary, prepare }
 }
 
-/// Makes a default variant that calls the named library, which is no BLAS.
-pub(super) const fn library_variant(
-    op: &'static str,
-    name: &'static str,
-    summary: &'static str,
-    library: &'static str,
-    prepare: PrepareAlone,
-) -> CpuVariant {
-    let library = Some(Cow::Borrowed(library));
-    let variant = described(op, Cow::Borrowed(name), Cow::Borrowed(summary), true, library);
-    CpuVariant { variant, prepare }
-}
-
-/// Makes a [`PrepareAlone`] that calls a generic function with the element type of the case, and passes on further
-/// arguments. With `with`, makes a [`PrepareWithLibrary`].
+/// Makes the function of a variant: it calls a generic function with the element type of the case, and passes on
+/// further arguments.
 macro_rules! by_dtype {
-    ($prepare:ident with $library:ident $(, $argument:expr)*) => {
-        |threads, case, inputs, $library| match case.dtype {
-            gpubench_report::case::DType::F32 => $prepare::<f32>(threads, case, inputs, $library $(, $argument)*),
-            gpubench_report::case::DType::F64 => $prepare::<f64>(threads, case, inputs, $library $(, $argument)*),
-        }
-    };
     ($prepare:ident $(, $argument:expr)*) => {
-        |threads, case, inputs| match case.dtype {
-            gpubench_report::case::DType::F32 => $prepare::<f32>(threads, case, inputs $(, $argument)*),
-            gpubench_report::case::DType::F64 => $prepare::<f64>(threads, case, inputs $(, $argument)*),
+        |request| match request.case.dtype {
+            gpubench_report::case::DType::F32 => $prepare::<f32>(request $(, $argument)*),
+            gpubench_report::case::DType::F64 => $prepare::<f64>(request $(, $argument)*),
         }
     };
 }
 pub(super) use by_dtype;
 
-/// The libraries that a variant exists for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
-    /// Every library that has BLAS. All run by default: the fastest depends on CPU, size and type.
-    Blas,
-    /// Every library that has LAPACK; all run by default.
-    Lapack,
-    /// The preferred OpenBLAS, whose own Cholesky falls behind its products; runs by default.
-    OpenBlas,
-    /// Every MKL, for its FFTs and vector functions; the preferred one runs by default.
-    Mkl,
-    /// The preferred libraries that have LAPACK, only for comparison.
-    Comparison,
-    /// The best LAPACK with 32-bit integers per vendor, only for comparison.
-    NdarrayLinalg,
-}
-
-impl Scope {
-    /// Returns whether the variant exists for `library`, one of `all` on this machine.
-    fn takes(self, library: &Arc<BlasLibrary>, all: &[Arc<BlasLibrary>]) -> bool {
-        let has_lapack = library.vendor().has_lapack();
-        match self {
-            Scope::Blas => true,
-            Scope::Lapack => has_lapack,
-            Scope::OpenBlas => library.vendor() == Vendor::OpenBlas && library.is_preferred(),
-            Scope::Mkl => library.vendor() == Vendor::Mkl,
-            Scope::Comparison => has_lapack && library.is_preferred(),
-            Scope::NdarrayLinalg => {
-                let mut same = all.iter().filter(|other| other.vendor() == library.vendor());
-                let fit = same.clone().find(|other| !other.has_long_integers());
-                has_lapack && fit.or(same.next()).is_some_and(|chosen| Arc::ptr_eq(chosen, library))
-            }
-        }
-    }
-}
-
-/// A variant that exists once per BLAS library, and the function that prepares its jobs.
-pub(super) struct LibraryVariant {
-    pub(super) op: &'static str,
-    /// The suffix after the library's word in the variant's name.
-    pub(super) suffix: &'static str,
-    /// The summary, with `{}` in place of the library's name.
-    pub(super) summary: &'static str,
-    pub(super) scope: Scope,
-    pub(super) prepare: PrepareWithLibrary,
-}
-
 /// A variant that is available on this machine.
 pub(crate) struct AvailableVariant {
     pub(crate) variant: Variant,
-    make: Make,
-}
-
-/// Prepares the jobs of a variant, without a BLAS library or with the one it belongs to.
-enum Make {
-    Alone(PrepareAlone),
-    With(PrepareWithLibrary, Arc<BlasLibrary>),
+    blas: Option<Arc<BlasLibrary>>,
+    prepare: fn(JobRequest<'_>) -> PreparedJob,
 }
 
 impl AvailableVariant {
-    /// Makes a variant that needs no BLAS library.
-    pub(super) fn alone(entry: &CpuVariant) -> AvailableVariant {
-        AvailableVariant { variant: entry.variant.clone(), make: Make::Alone(entry.prepare) }
+    /// Makes the variants of an entry of the table of `op` on a machine with these BLAS libraries.
+    pub(super) fn of(
+        op: &'static str,
+        entry: &CpuVariant,
+        blas: &[Arc<BlasLibrary>],
+    ) -> Vec<AvailableVariant> {
+        let is_for = |library: &&Arc<BlasLibrary>| match entry.scope {
+            Scope::Default | Scope::Further | Scope::Fftw => false,
+            Scope::Blas => true,
+            Scope::Lapack => library.vendor().has_lapack(),
+            Scope::FurtherLapack => library.vendor().has_lapack() && library.is_preferred(),
+            Scope::Mkl => library.vendor() == Vendor::Mkl,
+        };
+        match entry.scope {
+            Scope::Default | Scope::Further => vec![Self::new(op, entry, None, None)],
+            Scope::Fftw => vec![Self::new(op, entry, Some(fftw::WORD), None)],
+            _ => {
+                let libraries = blas.iter().filter(is_for);
+                libraries.map(|it| Self::new(op, entry, Some(it.word()), Some(Arc::clone(it)))).collect()
+            }
+        }
     }
 
-    /// Makes the variant for `library`, one of `all` on this machine, if it exists for it.
-    pub(super) fn with(
-        entry: &LibraryVariant,
-        library: &Arc<BlasLibrary>,
-        all: &[Arc<BlasLibrary>],
-    ) -> Option<AvailableVariant> {
-        if !entry.scope.takes(library, all) {
-            return None;
-        }
-        let default = match entry.scope {
-            Scope::Blas | Scope::Lapack | Scope::OpenBlas => true,
-            Scope::Mkl => library.is_preferred(),
-            Scope::Comparison | Scope::NdarrayLinalg => false,
+    fn new(op: &'static str, entry: &CpuVariant, word: Option<&str>, blas: Option<Arc<BlasLibrary>>) -> Self {
+        let of_blas = |library: &Arc<BlasLibrary>| {
+            (format!("{}{}", library.word(), entry.name), entry.summary.replace("{}", &library.name()))
         };
-        let word = match entry.scope {
-            // There is one per vendor.
-            Scope::NdarrayLinalg => library.vendor().word(),
-            _ => library.word(),
+        let (name, summary) =
+            blas.as_ref().map_or_else(|| (entry.name.to_owned(), entry.summary.to_owned()), of_blas);
+        let variant = Variant {
+            op: op.into(),
+            name: name.into(),
+            summary: summary.into(),
+            side: Side::Cpu,
+            accuracy: Accuracy::Ieee,
+            origin: None,
+            default: match entry.scope {
+                Scope::Default | Scope::Fftw | Scope::Blas | Scope::Lapack => true,
+                Scope::Mkl => blas.as_ref().is_some_and(|library| library.is_preferred()),
+                Scope::Further | Scope::FurtherLapack => false,
+            },
+            dtypes: DType::ALL.into(),
+            library: word.map(|word| word.to_owned().into()),
         };
-        let name = format!("{word}{}", entry.suffix);
-        let summary = entry.summary.replace("{}", &library.name());
-        let library_word = Some(Cow::Owned(library.word().to_owned()));
-        let variant = described(entry.op, Cow::Owned(name), Cow::Owned(summary), default, library_word);
-        Some(AvailableVariant { variant, make: Make::With(entry.prepare, Arc::clone(library)) })
+        AvailableVariant { variant, blas, prepare: entry.prepare }
     }
 
-    pub(crate) fn prepare(
-        &self,
-        threads: usize,
-        case: &Case,
-        inputs: &mut [Operand],
-    ) -> Result<Box<Prepared>, CellError> {
-        match &self.make {
-            Make::Alone(prepare) => prepare(threads, case, inputs),
-            Make::With(prepare, library) => prepare(threads, case, inputs, library),
-        }
+    pub(crate) fn prepare(&self, threads: usize, case: &Case, inputs: &mut [Operand]) -> PreparedJob {
+        (self.prepare)(JobRequest { threads, case, inputs, blas: self.blas.as_deref() })
     }
 
     /// Returns whether it calls the library of that word.
     pub(crate) fn needs(&self, library: &str) -> bool {
         self.variant.library.as_deref() == Some(library)
+    }
+
+    /// Returns its rank in the list of its op.
+    pub(super) fn rank(&self) -> u8 {
+        match (&self.blas, self.variant.default) {
+            (Some(_), true) => 0,
+            (None, _) => 1,
+            (Some(_), false) => 2,
+        }
     }
 
     /// Returns `op/variant`.

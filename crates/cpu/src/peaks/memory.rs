@@ -183,9 +183,4 @@ mod tests {
             }
         });
     }
-
-    #[test]
-    fn memory_too_small_for_the_arrays_has_no_rates() {
-        assert_eq!(rates(Some(1 << 20), Some(1 << 20), 0.0), Peaks::default());
-    }
 }

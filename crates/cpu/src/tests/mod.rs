@@ -1,14 +1,11 @@
 //! Checks that every variant must pass for any op, and helpers that the tests of each op share.
 
-mod dense;
 mod judged;
 
 use std::collections::BTreeMap;
 
 use gpubench_backend::Variant;
 use gpubench_ops::{self as op, Checked};
-use gpubench_report::data::Values;
-use gpubench_report::data::generator::Stream;
 
 use super::*;
 
@@ -61,43 +58,95 @@ fn prepared(
 }
 
 /// Every variant whose library is present, prepared on two threads, with its operands.
-fn for_each_variant(check: impl Fn(&mut dyn Backend, &mut Prepared, &Case, &Variant, &[Operand])) {
-    let mut workers = Workers::default();
-    for variant in variants() {
-        let sparse = ["spgemm", "spmv"].contains(&variant.op.as_ref());
-        let density = sparse.then_some(0.1);
-        let case = Case { op: variant.op.to_string(), n: 200, dtype: DType::F32, density, seed: 7 };
-        let inputs = op::find(&variant.op).unwrap().inputs(&case);
-        let cpu = workers.of(&variant);
-        if let Some(mut job) = prepared(cpu, &variant, &case, &inputs) {
-            check(cpu, job.as_mut(), &case, &variant, &inputs);
+fn for_each_variant(
+    check: impl Fn(&mut dyn Backend, &mut Prepared, &Case, &Variant, &[Operand]) + Send + 'static,
+) {
+    with_stack(move || {
+        let mut workers = Workers::default();
+        for variant in variants() {
+            let density = densities(&variant.op)[0];
+            let case = Case { op: variant.op.to_string(), n: 200, dtype: DType::F32, density, seed: 7 };
+            let inputs = op::find(&variant.op).unwrap().inputs(&case);
+            let cpu = workers.of(&variant);
+            if let Some(mut job) = prepared(cpu, &variant, &case, &inputs) {
+                check(cpu, job.as_mut(), &case, &variant, &inputs);
+            }
         }
+    });
+}
+
+/// Densities at which tests run an op: such that rows of a sparse product are sparse or crowded.
+fn densities(op: &str) -> &'static [Option<f64>] {
+    match op {
+        "spgemm" => &[Some(0.01), Some(0.3)],
+        "spmv" => &[Some(0.05), Some(1.0)],
+        _ => &[None],
     }
 }
 
-/// Asserts that every variant of an op whose library is present is right at these sides, in both element types and of
-/// these densities, on every number of threads that it can choose, in several executions of one job.
-pub(crate) fn assert_right_at(op: &'static str, sides: &'static [usize], densities: &'static [Option<f64>]) {
-    with_stack(move || {
+#[test]
+fn every_variant_is_right_on_any_number_of_threads() {
+    with_stack(|| {
         let mut workers = Workers::default();
-        for (n, &density) in sides.iter().flat_map(|n| densities.iter().map(move |density| (n, density))) {
-            for &dtype in DType::ALL {
-                let case = Case { op: op.into(), n: *n as u64, dtype, density, seed: 1 };
-                let inputs = op::find(op).unwrap().inputs(&case);
-                for variant in variants().iter().filter(|variant| variant.op == op) {
-                    let cpu = workers.of(variant);
-                    let Some(mut job) = prepared(cpu, variant, &case, &inputs) else { continue };
-                    let choices = job.traits.thread_choices.clone();
-                    for threads in choices.into_iter().rev().map(Some).chain([None, None]) {
-                        threads.into_iter().for_each(|threads| job.use_threads(threads));
-                        job.reset().unwrap();
-                        job.execute().unwrap();
-                        assert_right(&case, variant, &inputs, &job.answer().unwrap());
-                    }
+        for variant in variants() {
+            let op = op::find(&variant.op).unwrap();
+            // A launch per element: only the smallest.
+            let sides = if op.name() == "host-loop" { &TEST_SIDES[..3] } else { &TEST_SIDES };
+            let densities = densities(op.name()).iter();
+            let kinds = densities.flat_map(|&density| DType::ALL.iter().map(move |&dtype| (density, dtype)));
+            let of_kind = |(density, dtype)| sides.iter().map(move |&n| (n as u64, density, dtype));
+            for (n, density, dtype) in kinds.flat_map(of_kind) {
+                let case = Case { op: op.name().into(), n, dtype, density, seed: 1 };
+                let inputs = op.inputs(&case);
+                let Some(mut job) = prepared(workers.of(&variant), &variant, &case, &inputs) else {
+                    continue;
+                };
+                let choices = job.traits.thread_choices.clone();
+                for threads in choices.into_iter().rev().map(Some).chain([None, None]) {
+                    threads.into_iter().for_each(|threads| job.use_threads(threads));
+                    job.reset().unwrap();
+                    job.execute().unwrap();
+                    assert_right(&case, &variant, &inputs, &job.answer().unwrap());
                 }
             }
         }
     });
+}
+
+#[test]
+fn a_matrix_that_cannot_be_factorised_is_a_failed_call() {
+    with_stack(|| {
+        let mut workers = Workers::default();
+        for variant in variants().iter().filter(|variant| variant.op == "solve") {
+            let is_lu = variant.name.ends_with("-lu");
+            let matrix = if is_lu { vec![1.0; 4] } else { vec![1.0, 2.0, 2.0, 1.0] };
+            let inputs = [Operand::dense(2, 2, matrix), Operand::dense(2, 1, vec![1.0, 2.0])];
+            let case = Case { op: "solve".into(), n: 2, dtype: DType::F64, density: None, seed: 1 };
+            if let Some(mut job) = prepared(workers.of(variant), variant, &case, &inputs) {
+                assert!(matches!(job.execute(), Err(CellError::Failed(_))), "{}", variant.name);
+            }
+        }
+    });
+}
+
+#[test]
+fn every_librarys_variants_are_named_by_its_finding() {
+    let findings = |library: Option<&str>| {
+        (REGISTRATION.findings)(&Options { library: library.map(str::to_owned), ..Options::default() })
+    };
+    assert_eq!(findings(None), [], "a worker without a library looks for none");
+    for library in gpubench_backend::libraries(&REGISTRATION, &Options::default()) {
+        let found = findings(Some(&library));
+        assert!(!found.is_empty(), "{library}");
+        for finding in found {
+            assert!(!finding.serves.is_empty() && finding.path.is_some() != finding.problem.is_some());
+            assert!(
+                library != "mkl" || finding.serves.contains(&"svd/mkl".to_owned()),
+                "{:?}",
+                finding.serves
+            );
+        }
+    }
 }
 
 /// Asserts that an answer is right, except of running sums in float32, which are not at the size of these tests.
@@ -121,67 +170,46 @@ pub(crate) fn with_stack(test: impl FnOnce() + Send + 'static) {
     }
 }
 
-fn bytes(operand: &Operand) -> usize {
-    let values = match operand.values() {
-        Values::F32(values) => size_of_val(&values[..]),
-        Values::F64(values) => size_of_val(&values[..]),
-        Values::C32(values) => size_of_val(&values[..]),
-        Values::C64(values) => size_of_val(&values[..]),
-    };
-    match operand {
-        Operand::Dense(_) => values,
-        Operand::Csr(csr) => values + size_of_val(&csr.indptr[..]) + size_of_val(&csr.indices[..]),
-    }
-}
-
 #[test]
 fn every_variant_shows_the_memory_of_its_operands_and_of_its_answer() {
-    with_stack(|| {
-        for_each_variant(|_, job, _, variant, inputs| {
-            job.reset().unwrap();
-            job.execute().unwrap();
-            // A handful of numbers, such as a sum, need not be shown.
-            let answer: usize = job.answer().unwrap().iter().map(bytes).filter(|&bytes| bytes > 64).sum();
-            let mut shown = 0;
-            job.buffers(&mut |memory| shown += memory.len());
-            let owed = answer + inputs.iter().map(bytes).sum::<usize>();
-            // A solution replaces the right-hand side.
-            let owed = if variant.op == "solve" { owed - answer } else { owed };
-            assert!(shown >= owed, "{} shows {shown} bytes of {owed}", title(variant));
-        });
+    for_each_variant(|_, job, _, variant, inputs| {
+        job.reset().unwrap();
+        job.execute().unwrap();
+        // A handful of numbers, such as a sum, need not be shown.
+        let answer: u64 = job.answer().unwrap().iter().map(Operand::bytes).filter(|&bytes| bytes > 64).sum();
+        let mut shown = 0;
+        job.buffers(&mut |memory| shown += memory.len() as u64);
+        let owed = answer + inputs.iter().map(Operand::bytes).sum::<u64>();
+        assert!(shown >= owed, "{} shows {shown} bytes of {owed}", title(variant));
     });
 }
 
 #[test]
 fn the_answer_of_a_cold_sample_is_right() {
-    with_stack(|| {
-        for_each_variant(|cpu, job, case, variant, inputs| {
-            let sample = cpu.time(job, Cache::Cold).unwrap();
-            assert!(sample.host_s > 0.0);
-            // Not the previous answer: rounding may change the signs of singular vectors.
-            assert_right(case, variant, inputs, &job.answer().unwrap());
-        });
+    for_each_variant(|cpu, job, case, variant, inputs| {
+        let sample = cpu.time(job, Cache::Cold).unwrap();
+        assert!(sample.host_s > 0.0);
+        // Not the previous answer: rounding may change the signs of singular vectors.
+        assert_right(case, variant, inputs, &job.answer().unwrap());
     });
 }
 
 #[test]
 fn every_variant_takes_its_operands_and_lends_them_with_the_answer() {
-    with_stack(|| {
-        for_each_variant(|_, job, case, variant, inputs| {
-            for _ in 0..2 {
-                job.reset().unwrap();
-                job.execute().unwrap();
-                let mut lent: Option<[Vec<Operand>; 2]> = None;
-                job.lend(&mut |now| {
-                    lent = Some([now.operands.unwrap_or_default().to_vec(), now.answer.to_vec()]);
-                })
-                .unwrap();
-                let [operands, answer] = lent.unwrap();
-                assert_eq!(operands, inputs, "{}", title(variant));
-                assert_eq!(answer, job.answer().unwrap(), "{} shows another answer", title(variant));
-                assert_right(case, variant, inputs, &answer);
-            }
-        });
+    for_each_variant(|_, job, case, variant, inputs| {
+        for _ in 0..2 {
+            job.reset().unwrap();
+            job.execute().unwrap();
+            let mut lent: Option<[Vec<Operand>; 2]> = None;
+            job.lend(&mut |now| {
+                lent = Some([now.operands.unwrap_or_default().to_vec(), now.answer.to_vec()]);
+            })
+            .unwrap();
+            let [operands, answer] = lent.unwrap();
+            assert_eq!(operands, inputs, "{}", title(variant));
+            assert_eq!(answer, job.answer().unwrap(), "{} shows another answer", title(variant));
+            assert_right(case, variant, inputs, &answer);
+        }
     });
 }
 

@@ -1,14 +1,10 @@
 //! The threads of a job: how many work, how they are woken, and how they divide the work.
 
-use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 
 use faer::Par;
 use faer::dyn_stack::{MemBuffer, StackReq};
-use gpubench_backend::contents::Contents;
 use gpubench_backend::host::memory;
-use gpubench_backend::{Job, JobTraits, Lent, Prepared};
-use gpubench_report::data::Operand;
 use gpubench_report::error::CellError;
 
 pub(crate) mod partition;
@@ -29,7 +25,7 @@ pub(crate) fn choices_for(side: usize, max_side: usize, threads: usize) -> Vec<u
 
 /// The threads of a library that work on one job.
 pub(crate) trait ThreadPool {
-    /// The numbers of threads to choose from; only one if fewer threads are never faster.
+    /// The numbers of threads to choose from: only one if fewer threads are never faster, none if there is no choice.
     fn choices(&self) -> Vec<usize>;
 
     /// Uses `threads` threads for later executions.
@@ -38,73 +34,18 @@ pub(crate) trait ThreadPool {
     fn wake_threads(&mut self) -> Result<(), CellError>;
 }
 
-/// The computation of one job, which the thread pool `C` runs. The methods are those of [`Job`].
-pub(crate) trait PooledKernel<C> {
-    /// Whether an execution destroys operands, which [`PooledKernel::restore`] restores.
-    const DESTROYS_INPUTS: bool = false;
+/// The thread that times, which needs no others.
+pub(crate) struct CallingThread;
 
-    /// Restores operands, outside the timed section.
-    fn restore(&mut self) {}
-
-    /// Shows the memory that an execution reads and writes.
-    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>]));
-
-    fn contents(&mut self) -> Contents<'_>;
-
-    fn execute(&mut self, pool: &C) -> Result<(), CellError>;
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError>;
-
-    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError>;
-}
-
-/// A kernel and the thread pool that runs it.
-pub(crate) struct PooledJob<K, C> {
-    pub(crate) kernel: K,
-    pub(crate) pool: C,
-}
-
-impl<C: ThreadPool + 'static, K: PooledKernel<C> + 'static> PooledJob<K, C> {
-    /// Prepares the job, with the choices of its pool.
-    pub(crate) fn prepared(kernel: K, pool: C) -> Box<Prepared> {
-        let (resets, thread_choices) = (K::DESTROYS_INPUTS, pool.choices());
-        let traits = JobTraits { resets, thread_choices, ..JobTraits::default() };
-        Prepared::with(traits, PooledJob { kernel, pool })
-    }
-}
-
-impl<C: ThreadPool, K: PooledKernel<C>> Job for PooledJob<K, C> {
-    fn reset(&mut self) -> Result<(), CellError> {
-        self.kernel.restore();
-        Ok(())
+impl ThreadPool for CallingThread {
+    fn choices(&self) -> Vec<usize> {
+        vec![]
     }
 
-    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        self.kernel.show(show);
-    }
-
-    fn use_threads(&mut self, threads: usize) {
-        self.pool.choose(threads);
-    }
+    fn choose(&mut self, _: usize) {}
 
     fn wake_threads(&mut self) -> Result<(), CellError> {
-        self.pool.wake_threads()
-    }
-
-    fn contents(&mut self) -> Contents<'_> {
-        self.kernel.contents()
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
-        self.kernel.execute(&self.pool)
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        self.kernel.answer()
-    }
-
-    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
-        self.kernel.lend(to)
+        Ok(())
     }
 }
 
@@ -181,8 +122,6 @@ mod tests {
     #[test]
     fn choices_double_and_end_with_all() {
         assert_eq!(choices_up_to(0), [1]);
-        assert_eq!(choices_up_to(1), [1]);
-        assert_eq!(choices_up_to(2), [1, 2]);
         assert_eq!(choices_up_to(6), [1, 2, 4, 6]);
         assert_eq!(choices_up_to(16), [1, 2, 4, 8, 16]);
     }

@@ -9,6 +9,8 @@ use super::{ThreadPool, choices_up_to, wake};
 
 /// Below this number of elements, threads cost more than they save.
 const SERIAL: usize = 1 << 15;
+/// Below this number of tasks, threads cost more than they save.
+const SERIAL_TASKS: usize = 2;
 /// Elements per task when all threads work.
 const TASK: usize = 1 << 14;
 /// Parts for fewer threads are multiples of this number of elements: whole pages.
@@ -16,18 +18,34 @@ const GRAIN: usize = 1 << 10;
 
 /// The partition of one result among threads.
 pub(crate) struct Partition {
-    elements: usize,
+    /// Elements per task when all threads work.
+    task: usize,
+    /// Parts for fewer threads are multiples of this number of elements.
+    grain: usize,
     /// Number of threads in the pool.
     pool: usize,
     /// Number of threads that work.
     threads: usize,
+    choices: Vec<usize>,
 }
 
 impl Partition {
     /// Partitions `elements` elements among at most `threads` threads, the size of the pool.
     pub(crate) fn of(elements: usize, threads: usize) -> Self {
-        let threads = if elements <= SERIAL { 1 } else { threads };
-        Partition { elements, pool: threads, threads }
+        let pool = if elements <= SERIAL { 1 } else { threads };
+        let choices = choices_up_to(pool.min(elements / TASK));
+        Partition { task: TASK, grain: GRAIN, pool, threads: pool, choices }
+    }
+
+    /// Partitions as [`Partition::of`] does, always among all threads.
+    pub(crate) fn without_choice(elements: usize, threads: usize) -> Self {
+        Partition { choices: vec![], ..Partition::of(elements, threads) }
+    }
+
+    /// Partitions a result of which every element is a task.
+    pub(crate) fn of_tasks(tasks: usize, threads: usize) -> Self {
+        let pool = if tasks <= SERIAL_TASKS { 1 } else { threads };
+        Partition { task: 1, grain: 1, pool, threads: pool, choices: choices_up_to(pool.min(tasks)) }
     }
 
     /// Computes `y`: `compute` gets a range of elements and the slice for their results.
@@ -35,8 +53,8 @@ impl Partition {
         if self.threads == 1 {
             return compute(0..y.len(), y);
         }
-        let even = y.len().div_ceil(self.threads).next_multiple_of(GRAIN);
-        let part = if self.threads < self.pool { even } else { TASK };
+        let even = y.len().div_ceil(self.threads).next_multiple_of(self.grain);
+        let part = if self.threads < self.pool { even } else { self.task };
         y.par_chunks_mut(part).enumerate().for_each(|(index, y)| {
             let first = index * part;
             compute(first..first + y.len(), y);
@@ -46,7 +64,7 @@ impl Partition {
 
 impl ThreadPool for Partition {
     fn choices(&self) -> Vec<usize> {
-        choices_up_to(self.pool.min(self.elements / TASK))
+        self.choices.clone()
     }
 
     fn choose(&mut self, threads: usize) {
@@ -78,11 +96,5 @@ mod tests {
                 assert!(y.iter().enumerate().all(|(index, &y)| y == index + 1), "{elements} {threads}");
             }
         }
-    }
-
-    #[test]
-    fn small_results_leave_no_choice() {
-        assert_eq!(Partition::of(100 * 100, 16).choices(), [1]);
-        assert_eq!(Partition::of(500 * 500, 16).choices(), [1, 2, 4, 8, 15]);
     }
 }

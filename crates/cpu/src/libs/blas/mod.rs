@@ -1,37 +1,27 @@
 //! BLAS and LAPACK libraries: files are searched when variants are listed, and loaded when a cell first needs them.
 //!
-//! Jobs call most routines directly ([`calls`], [`GesddFactors`]). They reach the rest of LAPACK through ndarray-linalg,
-//! whose symbols [`shim`] defines and [`Provider::activate`] points at the provider.
-//! References: <https://www.netlib.org/lapack/explore-html/>, <https://www.netlib.org/blas/>.
+//! Jobs call their routines directly ([`routines`]).
 
 use std::ffi::c_int;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use gpubench_report::data::Real;
-use gpubench_report::error::{CellError, Unavailable};
-
-mod abi;
-mod calls;
 mod discovery;
 mod elf;
-mod gesdd;
-mod identity;
 mod library;
 mod open;
-mod opened;
-mod shim;
+mod routines;
+#[cfg(test)]
+mod tests;
 mod thread_pool;
 mod vendor;
 
-use abi::{Int, Lapack, Routines};
-pub(crate) use gesdd::GesddFactors;
-pub(crate) use identity::vendor_of;
 pub(crate) use library::{BlasLibrary, all};
-use opened::OpenedBlas;
+use open::OpenedBlas;
+use routines::Routines;
+pub(crate) use routines::{Blas, SvdMethod, ThinSvd};
 pub(crate) use thread_pool::BlasThreads;
-pub(crate) use vendor::Vendor;
+pub(crate) use vendor::{Vendor, vendor_of};
 
 /// A library that has every routine its variants call.
 pub(crate) struct Provider {
@@ -42,8 +32,6 @@ pub(crate) struct Provider {
     has_long_integers: bool,
     single: Routines<f32>,
     double: Routines<f64>,
-    /// The addresses for the shim's symbols; `None` with 64-bit integers, which the shim's callers cannot pass.
-    shim: Option<Vec<Option<shim::LapackAddress>>>,
     set_threads: SetThreads,
     get_threads: GetThreads,
     /// Most threads that its runtime gives it.
@@ -56,26 +44,6 @@ pub(crate) struct Provider {
 type SetThreads = unsafe extern "C" fn(i64);
 /// Returns a count, of which the low half is read.
 type GetThreads = unsafe extern "C" fn() -> c_int;
-
-/// The element types of BLAS and LAPACK.
-pub(crate) trait Blas: Real + ndarray_linalg::Lapack<Real = Self> {
-    fn routines(provider: &Provider) -> &Routines<Self>;
-}
-
-impl Blas for f32 {
-    fn routines(provider: &Provider) -> &Routines<f32> {
-        &provider.single
-    }
-}
-
-impl Blas for f64 {
-    fn routines(provider: &Provider) -> &Routines<f64> {
-        &provider.double
-    }
-}
-
-/// The provider at which the shim points.
-static ACTIVE: AtomicPtr<Provider> = AtomicPtr::new(std::ptr::null_mut());
 
 impl Provider {
     pub(crate) fn path(&self) -> &Path {
@@ -117,44 +85,5 @@ impl Provider {
     pub(crate) fn threads(&self) -> usize {
         // SAFETY: the routine takes nothing and returns a count.
         usize::try_from(unsafe { (self.get_threads)() }).unwrap_or(0)
-    }
-
-    /// Points the LAPACK symbols at this library. Costs one comparison when they already point there.
-    ///
-    /// # Errors
-    /// The symbols expect 32-bit integers and this library has 64-bit ones.
-    pub(crate) fn activate(&'static self) -> Result<(), Unavailable> {
-        static SWITCHING: Mutex<()> = Mutex::new(());
-        let this = std::ptr::from_ref(self).cast_mut();
-        if ACTIVE.load(Ordering::Acquire) == this {
-            return Ok(());
-        }
-        let entries = self.shim.as_ref().ok_or_else(|| {
-            let path = self.path.display();
-            Unavailable::new(
-                format!("ndarray-linalg needs a LAPACK with 32-bit integers, and {path} has 64-bit ones"),
-                "pip install scipy-openblas32",
-            )
-        })?;
-        let _guard = SWITCHING.lock().unwrap_or_else(PoisonError::into_inner);
-        shim::fill(entries);
-        ACTIVE.store(this, Ordering::Release);
-        Ok(())
-    }
-
-    fn lapack<T: Blas>(&self) -> Result<&Lapack<T>, CellError> {
-        T::routines(self).lapack.as_ref().ok_or_else(|| CellError::call("LAPACK", "the library has none"))
-    }
-
-    fn int(&self, number: usize) -> Result<Int, CellError> {
-        let most = if self.has_long_integers { i64::MAX } else { i64::from(i32::MAX) };
-        let number = i64::try_from(number).ok().filter(|number| *number <= most);
-        number.ok_or_else(|| CellError::call("BLAS", "a side exceeds what the library's integers hold"))
-    }
-
-    fn succeeded(&self, routine: &str, info: Int) -> Result<(), CellError> {
-        // A library with 32-bit integers writes only the low half.
-        let info = if self.has_long_integers { info } else { i64::from(info as i32) };
-        if info == 0 { Ok(()) } else { Err(CellError::call(routine, format!("it ended with info {info}"))) }
     }
 }

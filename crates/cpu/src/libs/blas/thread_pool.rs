@@ -1,7 +1,6 @@
 //! The thread pool of a BLAS library, as one job uses it: the stack that it needs, and the product that wakes it.
 
 use gpubench_report::error::{CellError, Unavailable};
-use ndarray::Array2;
 
 use super::{BlasLibrary, Provider};
 use crate::threads::{ThreadPool, choices_for};
@@ -51,7 +50,10 @@ impl ThreadPool for BlasThreads {
     fn wake_threads(&mut self) -> Result<(), CellError> {
         // The threads have worked when the product returns, and spin for more work for a while.
         let provider = self.provider();
-        self.wake_product.as_mut().map_or(Ok(()), |[a, b, c]| provider.gemm(a, b, c))
+        self.wake_product.as_mut().map_or(Ok(()), |[a, b, c]| {
+            let columns = b.len() / DEPTH;
+            provider.gemm([DEPTH, columns, DEPTH], a, b, c)
+        })
     }
 }
 
@@ -64,14 +66,13 @@ const DEPTH: usize = 128;
 const COLUMNS_EACH: usize = 32;
 
 /// The factors and the result of the product that wakes the threads; `None` if the job takes one thread.
-type WakeProduct = Option<[Array2<f32>; 3]>;
+type WakeProduct = Option<[Vec<f32>; 3]>;
 
 /// Allocates the matrices for `threads` threads, unless jobs of this side use one thread.
 fn wake_product(threads: usize, side: usize) -> WakeProduct {
-    let zeros = |rows, columns| Array2::zeros((rows, columns));
+    let zeros = |columns| vec![0.0; DEPTH * columns];
     let columns = COLUMNS_EACH * threads;
-    (side > SERIAL_SIDE && threads > 1)
-        .then(|| [zeros(DEPTH, DEPTH), zeros(DEPTH, columns), zeros(DEPTH, columns)])
+    (side > SERIAL_SIDE && threads > 1).then(|| [zeros(DEPTH), zeros(columns), zeros(columns)])
 }
 
 /// Bytes of stack that LAPACK needs: the parallel LU of OpenBLAS takes half a MiB per level of recursion, and halves a

@@ -1,4 +1,9 @@
-//! The vendors of BLAS libraries, with their file names and install commands.
+//! The vendors of BLAS libraries, with their file names and install commands, and the vendor, version and integer width
+//! of a library file, read without loading it.
+
+use std::path::Path;
+
+use super::elf::{SharedObject, position};
 
 /// A vendor of BLAS libraries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,5 +90,78 @@ impl Vendor {
             self.name(),
             self.variable()
         )
+    }
+}
+
+/// The routine that identifies the libraries of each vendor, spelt with any prefix or suffix.
+const MARKS: [(&[u8], Vendor); 3] = [
+    (b"openblas_get_config", Vendor::OpenBlas),
+    (b"MKL_Get_Version_String", Vendor::Mkl),
+    (b"bli_info_get_version_str", Vendor::Blis),
+];
+
+/// Returns the vendor of the BLAS library in a file. The error is the end of a sentence about the file.
+pub(crate) fn vendor_of(path: &Path) -> Result<Vendor, String> {
+    std::fs::File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
+    let object = SharedObject::open(path).ok_or("is no shared library of this system")?;
+    let names = object.section(".dynstr");
+    let vendor = MARKS.iter().find(|(mark, _)| position(&names, mark).is_some());
+    vendor.map(|(_, vendor)| *vendor).ok_or_else(|| "is neither OpenBLAS nor MKL nor BLIS".to_owned())
+}
+
+/// Returns the numbers of the version of a file of a known vendor, most significant first; none if it states no version.
+pub(super) fn version_of(vendor: Vendor, path: &Path) -> Vec<u32> {
+    let configured = || version_in(&SharedObject::open(path)?.section(".rodata"));
+    let of_name = || number_after(&path.file_name().unwrap_or_default().to_string_lossy(), ".so.");
+    if vendor == Vendor::OpenBlas { configured().unwrap_or_else(of_name) } else { of_name() }
+}
+
+/// Reads the version in the configuration text of OpenBLAS, such as `OpenBLAS 0.3.31.188.0  USE64BITINT DYNAMIC_ARCH`.
+fn version_in(constants: &[u8]) -> Option<Vec<u32>> {
+    const NAME: &[u8] = b"OpenBLAS 0.";
+    let text = &constants[position(constants, NAME)?..];
+    let text = String::from_utf8_lossy(text.split(|byte| *byte == 0).next()?);
+    Some(number_after(&text, "OpenBLAS "))
+}
+
+/// Returns the dot-separated numbers after `mark`.
+fn number_after(text: &str, mark: &str) -> Vec<u32> {
+    let after = text.split_once(mark).map_or("", |(_, after)| after);
+    let end = after.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(after.len());
+    after[..end].split('.').map_while(|number| number.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::elf::example;
+    use super::*;
+
+    #[test]
+    fn files_state_their_versions() {
+        let constants = b"\0OpenBLAS \0\0OpenBLAS 0.3.31.188.0  USE64BITINT DYNAMIC_ARCH\0MAX_THREADS=64\0";
+        assert_eq!(version_in(constants), Some(vec![0, 3, 31, 188, 0]));
+        assert_eq!(version_in(b"OpenBLAS "), None);
+        let version = |vendor, path: &str| version_of(vendor, Path::new(path));
+        assert_eq!(version(Vendor::Mkl, "/nowhere/libmkl_rt.so.3"), [3]);
+        assert_eq!(version(Vendor::Blis, "/nowhere/libblis.so.4.0.0"), [4, 0, 0]);
+        assert!(version(Vendor::Blis, "/nowhere/libblis-mt.so").is_empty());
+    }
+
+    #[test]
+    fn the_symbols_of_a_file_show_its_vendor_and_other_files_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("libany.so");
+        for (symbols, vendor) in [
+            ("sgemm_\0scipy_openblas_get_config64_\0", Vendor::OpenBlas),
+            ("\0MKL_Get_Version_String\0", Vendor::Mkl),
+            ("\0bli_info_get_version_str\0", Vendor::Blis),
+        ] {
+            std::fs::write(&file, example(symbols, "")).unwrap();
+            assert_eq!(vendor_of(&file), Ok(vendor));
+        }
+        std::fs::write(&file, example("malloc", "")).unwrap();
+        assert!(vendor_of(&file).unwrap_err().contains("neither OpenBLAS"));
+        assert!(vendor_of(Path::new("/nowhere/libopenblas.so")).unwrap_err().contains("No such file"));
+        assert!(vendor_of(Path::new("/")).unwrap_err().contains("no shared library"));
     }
 }

@@ -5,19 +5,19 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use gpubench_backend::Prepared;
-use gpubench_report::case::Case;
-use gpubench_report::data::{Operand, Real};
+use gpubench_report::data::Real;
 use gpubench_report::error::CellError;
 use rayon::prelude::*;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 
-use super::{FftJob, PlannedFft, SERIAL};
-use crate::libs::blas::{BlasLibrary, BlasThreads};
+use super::{SERIAL, Spectrum, spectrum};
+use crate::libs::blas::BlasThreads;
 use crate::libs::dfti::MklMatrix;
 use crate::libs::fftw::FftwMatrix;
 use crate::libs::openmp::OpenMp;
+use crate::ops::dense::{Matrices, MatrixKernel, prepared};
+use crate::ops::variants::{JobRequest, PreparedJob};
 use crate::threads::{ThreadPool, choices_for, wake};
 
 /// The largest side at which fewer than all threads may be faster.
@@ -32,22 +32,16 @@ struct MklFft<T> {
 }
 
 /// Prepares the transform of MKL's DFTI.
-pub(super) fn mkl<T: Real + FftNum>(
-    threads: usize,
-    case: &Case,
-    inputs: &mut [Operand],
-    library: &BlasLibrary,
-) -> Result<Box<Prepared>, CellError> {
-    let side = case.side();
-    let pool = BlasThreads::new(threads, library, side, MAX_CHOICE_SIDE)?;
-    let threads = pool.provider().threads();
+pub(super) fn mkl<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob {
+    let side = request.side();
+    let pool = BlasThreads::new(request.threads, request.blas()?, side, MAX_CHOICE_SIDE)?;
+    let (threads, choices) = (pool.provider().threads(), pool.choices());
     let (plan, openmp) = (MklMatrix::<T>::new(pool.provider(), side)?, OpenMp::of_intel()?);
-    let choices = pool.choices();
-    FftJob::prepared(case, inputs, choices, |_, _| Ok(MklFft { pool, side, threads, plan, openmp }))
+    prepared(spectrum(&mut request)?, MklFft { pool, side, threads, plan, openmp }, choices, None)
 }
 
-impl<T: Real + FftNum> PlannedFft<T> for MklFft<T> {
-    fn use_threads(&mut self, threads: usize, _: &[T], _: &mut [Complex<T>]) -> Result<(), CellError> {
+impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for MklFft<T> {
+    fn use_threads(&mut self, threads: usize, _: &mut Spectrum<T>) -> Result<(), CellError> {
         if threads != self.threads {
             // The old plan is for the old number, to which the pool may be set again if there is no new one.
             self.threads = 0;
@@ -62,10 +56,13 @@ impl<T: Real + FftNum> PlannedFft<T> for MklFft<T> {
         self.pool.wake_threads()
     }
 
-    fn transform(&mut self, input: &[T], output: &mut [Complex<T>]) -> Result<(), CellError> {
+    fn compute(
+        &mut self,
+        Matrices { inputs: [input], results, .. }: &mut Spectrum<T>,
+    ) -> Result<(), CellError> {
         self.pool.provider();
-        self.plan.transform(input, output)?;
-        mirror(self.side, output, self.threads, |tasks, task| self.openmp.each(tasks, tasks, task));
+        self.plan.transform(input, &mut results[0])?;
+        mirror(self.side, &mut results[0], self.threads, |tasks, task| self.openmp.each(tasks, tasks, task));
         Ok(())
     }
 }
@@ -77,27 +74,18 @@ struct FftwFft<T: Real + FftNum> {
 }
 
 /// Prepares the transform of FFTW.
-pub(super) fn fftw<T: Real + FftNum>(
-    threads: usize,
-    case: &Case,
-    inputs: &mut [Operand],
-) -> Result<Box<Prepared>, CellError> {
-    let side = case.side();
+pub(super) fn fftw<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob {
+    let (side, threads) = (request.side(), request.threads);
     let choices = choices_for(side, MAX_CHOICE_SIDE, threads);
-    FftJob::prepared(case, inputs, choices, |input: &[T], output| {
-        Ok(FftwFft { side, threads, plan: FftwMatrix::new(side, threads, input, output)? })
-    })
+    let mut matrices = spectrum::<T>(&mut request)?;
+    let plan = FftwMatrix::new(side, threads, &matrices.inputs[0], &mut matrices.results[0])?;
+    prepared(matrices, FftwFft { side, threads, plan }, choices, None)
 }
 
-impl<T: Real + FftNum> PlannedFft<T> for FftwFft<T> {
-    fn use_threads(
-        &mut self,
-        threads: usize,
-        input: &[T],
-        output: &mut [Complex<T>],
-    ) -> Result<(), CellError> {
+impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for FftwFft<T> {
+    fn use_threads(&mut self, threads: usize, matrices: &mut Spectrum<T>) -> Result<(), CellError> {
         if threads != self.threads {
-            self.plan = FftwMatrix::new(self.side, threads, input, output)?;
+            self.plan = FftwMatrix::new(self.side, threads, &matrices.inputs[0], &mut matrices.results[0])?;
             self.threads = threads;
         }
         Ok(())
@@ -108,9 +96,16 @@ impl<T: Real + FftNum> PlannedFft<T> for FftwFft<T> {
         Ok(())
     }
 
-    fn transform(&mut self, input: &[T], output: &mut [Complex<T>]) -> Result<(), CellError> {
-        self.plan.transform(input, output);
-        mirror(self.side, output, self.threads, |tasks, task| {
+    fn compute(
+        &mut self,
+        Matrices { inputs: [input], results, .. }: &mut Spectrum<T>,
+    ) -> Result<(), CellError> {
+        if !self.plan.is_for(input, &results[0]) {
+            // The arrays were moved to addresses of another alignment.
+            self.plan = FftwMatrix::new(self.side, self.threads, input, &mut results[0])?;
+        }
+        self.plan.transform(input, &mut results[0]);
+        mirror(self.side, &mut results[0], self.threads, |tasks, task| {
             (0..tasks).into_par_iter().with_max_len(1).for_each(task);
         });
         Ok(())

@@ -6,7 +6,6 @@
 //! reversed and conjugated, and is written as soon as row `k` is known. For any `n`, half of the columns and half of
 //! the rows are transformed, and everything in the result except the column tiles is written by whole rows.
 
-use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use gpubench_report::data::Real;
@@ -16,9 +15,11 @@ use rayon::prelude::*;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 
-use super::{LineFft, PlannedFft, SERIAL, tile, zero};
-use crate::operands::memory;
-use crate::threads::{PerThread, choices_up_to, wake};
+use super::{LineFft, SERIAL, Spectrum, spectrum, tile};
+use crate::operands::{ShowMemory, memory};
+use crate::ops::dense::{Matrices, MatrixKernel, prepared};
+use crate::ops::variants::{JobRequest, PreparedJob};
+use crate::threads::{choices_up_to, wake};
 
 /// Maximum pairs of columns per tile; a tile of 2048 rows then fits in a second-level cache.
 const WIDEST: usize = 32;
@@ -29,14 +30,23 @@ const BLOCKS: usize = 4;
 /// Range of sides in which fewer than all threads may be faster.
 const CHOICE: Range<usize> = 32..1025;
 
-/// The plan for one side, with its workspace.
-pub(super) struct RealFft<T> {
+/// The plan for one side; the workspace is the columns of a tile, one after another.
+struct RealFft<T: FftNum> {
     side: usize,
-    lines: Box<dyn LineFft<T>>,
+    lines: LineFft<T, Vec<Complex<T>>>,
     cut: Cut,
-    scratch: PerThread<Scratch<T>>,
     /// Number of threads in the pool.
     threads: usize,
+}
+
+/// Prepares the transform of a real matrix.
+pub(super) fn realfft<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob {
+    let (side, threads) = (request.side(), rayon::current_num_threads());
+    let tile = WIDEST.min(units(side) * UNIT) * tile::stride(side);
+    let lines = LineFft::new(side, || vec![Complex::new(T::zero(), T::zero()); tile]);
+    let cut = Cut::new(side, if side * side <= SERIAL { 1 } else { threads }, threads);
+    let choices = if CHOICE.contains(&side) { choices_up_to(threads) } else { vec![] };
+    prepared(spectrum(&mut request)?, RealFft { side, lines, cut, threads }, choices, None)
 }
 
 /// The division of the work among threads.
@@ -48,12 +58,6 @@ struct Cut {
     tiles: usize,
     /// Rows of a block.
     rows: usize,
-}
-
-struct Scratch<T> {
-    /// The columns of a tile, one after another.
-    tile: Vec<Complex<T>>,
-    work: Vec<Complex<T>>,
 }
 
 /// Pairs of columns, in units.
@@ -79,21 +83,6 @@ impl Cut {
 }
 
 impl<T: Real + FftNum> RealFft<T> {
-    /// Plans the transform of a `side` by `side` matrix; `lines` transforms lines of that length.
-    pub(super) fn new(side: usize, lines: impl LineFft<T> + 'static) -> Self {
-        let threads = rayon::current_num_threads();
-        let scratch = PerThread::new(|| Scratch {
-            tile: vec![zero(); WIDEST.min(units(side) * UNIT) * tile::stride(side)],
-            work: vec![zero(); lines.work()],
-        });
-        let cut = Cut::new(side, if side * side <= SERIAL { 1 } else { threads }, threads);
-        RealFft { side, lines: Box::new(lines), cut, scratch, threads }
-    }
-
-    pub(super) fn thread_choices(&self) -> Vec<usize> {
-        if CHOICE.contains(&self.side) { choices_up_to(self.threads) } else { vec![] }
-    }
-
     /// Transforms the columns of the input to the leading half of the output's rows.
     fn columns(&self, input: &[T], output: &mut [Complex<T>]) {
         let half = self.side / 2 + 1;
@@ -125,11 +114,11 @@ impl<T: Real + FftNum> RealFft<T> {
     /// Transforms the columns of one tile.
     fn tile(&self, input: &[T], mut half: ArrayViewMut2<Complex<T>>, first: usize) {
         let (n, stride, columns) = (self.side, tile::stride(self.side), half.ncols());
-        self.scratch.with(|Scratch { tile, work }| {
+        self.lines.scratch.with(|(work, tile)| {
             let tile = &mut tile[..columns.div_ceil(2) * stride];
             tile::gather(input, n, first..first + columns, tile);
             for column in tile.chunks_exact_mut(stride) {
-                self.lines.transform(&mut column[..n], work);
+                self.lines.plan.process_with_scratch(&mut column[..n], work);
             }
             for (k, row) in half.outer_iter_mut().enumerate() {
                 if let Some(row) = row.into_slice() {
@@ -146,16 +135,13 @@ impl<T: Real + FftNum> RealFft<T> {
         let (upper, lower) = others.split_at_mut(n / 2 * n);
         // Row 0 is its own mirror image, and so is row n / 2 of an even side.
         let (paired, middle) = upper.split_at_mut(lower.len());
-        let transform = |rows: &mut [Complex<T>]| {
-            self.scratch.with(|Scratch { work, .. }| self.lines.transform(rows, work));
-        };
         let mut alone = || {
-            transform(first);
-            transform(middle);
+            self.lines.transform(first);
+            self.lines.transform(middle);
         };
         let block = |(rows, images): (&mut [Complex<T>], &mut [Complex<T>])| {
             for (row, image) in rows.chunks_exact_mut(n).zip(images.chunks_exact_mut(n).rev()) {
-                transform(row);
+                self.lines.transform(row);
                 tile::reflect(row, image);
             }
         };
@@ -170,15 +156,15 @@ impl<T: Real + FftNum> RealFft<T> {
     }
 }
 
-impl<T: Real + FftNum> PlannedFft<T> for RealFft<T> {
-    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        self.scratch.each(|scratch| {
-            show(memory(&scratch.tile));
-            show(memory(&scratch.work));
+impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for RealFft<T> {
+    fn show(&self, show: ShowMemory<'_>) {
+        self.lines.scratch.each(|(work, tile)| {
+            show(memory(tile));
+            show(memory(work));
         });
     }
 
-    fn use_threads(&mut self, threads: usize, _: &[T], _: &mut [Complex<T>]) -> Result<(), CellError> {
+    fn use_threads(&mut self, threads: usize, _: &mut Spectrum<T>) -> Result<(), CellError> {
         self.cut = Cut::new(self.side, threads.clamp(1, self.threads), self.threads);
         Ok(())
     }
@@ -188,10 +174,13 @@ impl<T: Real + FftNum> PlannedFft<T> for RealFft<T> {
         Ok(())
     }
 
-    fn transform(&mut self, input: &[T], output: &mut [Complex<T>]) -> Result<(), CellError> {
-        self.columns(input, output);
-        self.rows(output);
-        self.lines.checked()
+    fn compute(
+        &mut self,
+        Matrices { inputs: [input], results, .. }: &mut Spectrum<T>,
+    ) -> Result<(), CellError> {
+        self.columns(input, &mut results[0]);
+        self.rows(&mut results[0]);
+        Ok(())
     }
 }
 
@@ -210,14 +199,6 @@ mod tests {
                 assert!(widths.clone().all(|width| (1..=2 * WIDEST).contains(&width)), "{side} {threads}");
                 assert!(cut.tasks >= 1 && cut.tasks <= cut.tiles && cut.rows >= 1);
             }
-        }
-    }
-
-    #[test]
-    fn many_threads_get_as_many_tiles_each() {
-        for side in [500, 512, 1000, 1024, 2048] {
-            let cut = Cut::new(side, 16, 16);
-            assert_eq!(cut.tiles % 16, 0, "{side}");
         }
     }
 }

@@ -72,36 +72,3 @@ pub(super) fn reflect<T: Real + std::ops::Neg<Output = T>>(row: &[Complex<T>], i
         *to = Complex::new(from.re, -from.im);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn matrix(side: usize) -> Vec<f64> {
-        (0..side * side).map(|at| at as f64).collect()
-    }
-
-    #[test]
-    fn a_tile_holds_pairs_of_columns_and_a_last_one_alone() {
-        for (side, columns) in [(1, 0..1), (9, 4..9), (16, 0..16), (21, 16..21)] {
-            let mut tile = vec![Complex::new(-1.0, -1.0); columns.len().div_ceil(2) * stride(side)];
-            gather(&matrix(side), side, columns.clone(), &mut tile);
-            for (t, column) in tile.chunks_exact(stride(side)).enumerate() {
-                for (i, z) in column[..side].iter().enumerate() {
-                    let at = |j: usize| if columns.contains(&j) { (i * side + j) as f64 } else { 0.0 };
-                    let j = columns.start + 2 * t;
-                    assert_eq!((z.re, z.im), (at(j), at(j + 1)), "{side} {t} {i}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn an_image_is_backwards_and_conjugated() {
-        let row: Vec<Complex<f64>> = (0..5).map(|x| Complex::new(f64::from(x), 1.0)).collect();
-        let mut image = vec![Complex::default(); 5];
-        reflect(&row, &mut image);
-        assert_eq!(image.iter().map(|z| z.re).collect::<Vec<_>>(), [0.0, 4.0, 3.0, 2.0, 1.0]);
-        assert!(image.iter().all(|z| z.im == -1.0));
-    }
-}

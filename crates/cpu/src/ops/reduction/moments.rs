@@ -104,47 +104,35 @@ impl<T: Real> Vectorized for Blocks<'_, T> {
 
     #[inline(always)]
     fn run(self) -> Moments {
-        self.of_blocks(T::fused, f64::mul_add)
-    }
-
-    fn run_portable(self) -> Moments {
-        self.of_blocks(|a, b, c| a * b + c, |a, b, c| a * b + c)
-    }
-}
-
-impl<T: Real> Blocks<'_, T> {
-    /// Computes the moments of all blocks; `fused` and `fused_64` are the fastest fused multiply-adds.
-    #[inline(always)]
-    fn of_blocks(
-        self,
-        fused: impl Fn(T, T, T) -> T + Copy,
-        fused_64: impl Fn(f64, f64, f64) -> f64 + Copy,
-    ) -> Moments {
         // A loop, because the compiler would generate the narrowest vectors for a closure passed to `fold`.
         let mut moments = Moments::default();
         for block in self.0.chunks(BLOCK) {
             let found = match size_of::<T>() {
-                4 => shifted::<T, { ABREAST / 4 }>(block, fused),
-                _ => shifted::<T, { ABREAST / 8 }>(block, fused),
+                4 => shifted::<T, { ABREAST / 4 }>(block),
+                _ => shifted::<T, { ABREAST / 8 }>(block),
             };
             moments = moments.merge(match found {
                 Some(found) => found,
-                None => carefully(block, fused_64),
+                None => carefully(block),
             });
         }
         moments
+    }
+
+    fn run_portable(self) -> Moments {
+        Moments::plain(self.0)
     }
 }
 
 /// Computes the moments of a block from its deviations from about its mean; `None` if they would not be accurate
 /// enough.
 #[inline(always)]
-fn shifted<T: Real, const LANES: usize>(block: &[T], fused: impl Fn(T, T, T) -> T) -> Option<Moments> {
+fn shifted<T: Real, const LANES: usize>(block: &[T]) -> Option<Moments> {
     let center = center_of(block);
     let (mut sums, mut squares) = ([T::default(); LANES], [0.0; LANES]);
     let (groups, rest) = block.as_chunks::<LANES>();
     for run in groups.chunks(RUN) {
-        let (of_run, squares_of_run) = deviations(run, center, &fused);
+        let (of_run, squares_of_run) = deviations(run, center);
         for lane in 0..LANES {
             sums[lane] += of_run[lane];
             squares[lane] += squares_of_run[lane].to_f64();
@@ -153,7 +141,7 @@ fn shifted<T: Real, const LANES: usize>(block: &[T], fused: impl Fn(T, T, T) -> 
     for (lane, x) in rest.iter().enumerate() {
         let apart = *x - center;
         sums[lane] += apart;
-        squares[lane] += fused(apart, apart, T::default()).to_f64();
+        squares[lane] += apart.fused(apart, T::default()).to_f64();
     }
     let (sum, square) = (total(sums.map(T::to_f64)), total(squares));
     let (count, center) = (block.len() as f64, center.to_f64());
@@ -169,17 +157,13 @@ fn shifted<T: Real, const LANES: usize>(block: &[T], fused: impl Fn(T, T, T) -> 
 
 /// Returns the sums of the deviations from `center` and of their squares.
 #[inline(always)]
-fn deviations<T: Real, const LANES: usize>(
-    groups: &[[T; LANES]],
-    center: T,
-    fused: impl Fn(T, T, T) -> T,
-) -> ([T; LANES], [T; LANES]) {
+fn deviations<T: Real, const LANES: usize>(groups: &[[T; LANES]], center: T) -> ([T; LANES], [T; LANES]) {
     let (mut sums, mut squares) = ([T::default(); LANES], [T::default(); LANES]);
     for group in groups {
         for lane in 0..LANES {
             let apart = group[lane] - center;
             sums[lane] += apart;
-            squares[lane] = fused(apart, apart, squares[lane]);
+            squares[lane] = apart.fused(apart, squares[lane]);
         }
     }
     (sums, squares)
@@ -213,10 +197,10 @@ fn total<const LANES: usize>(mut lanes: [f64; LANES]) -> f64 {
 
 /// Computes the moments of a block in float64: its mean, then the deviations from it.
 #[inline(always)]
-fn carefully<T: Real>(block: &[T], fused: impl Fn(f64, f64, f64) -> f64) -> Moments {
+fn carefully<T: Real>(block: &[T]) -> Moments {
     let count = block.len() as f64;
     let (sum, lost) = sum_of(block);
-    let squares = squares_of(block, (sum + lost) / count, fused);
+    let squares = squares_of(block, (sum + lost) / count);
     Moments { count, sum, lost, squares }
 }
 
@@ -230,18 +214,18 @@ fn add(a: f64, b: f64) -> (f64, f64) {
 
 /// Returns the sum of squared deviations from `mean`; no term is negative, so little is lost.
 #[inline(always)]
-fn squares_of<T: Real>(block: &[T], mean: f64, fused: impl Fn(f64, f64, f64) -> f64) -> f64 {
+fn squares_of<T: Real>(block: &[T], mean: f64) -> f64 {
     let mut lanes = [0.0; LANES];
     let (groups, rest) = block.as_chunks::<LANES>();
     for group in groups {
         for lane in 0..LANES {
             let apart = group[lane].to_f64() - mean;
-            lanes[lane] = fused(apart, apart, lanes[lane]);
+            lanes[lane] = apart.mul_add(apart, lanes[lane]);
         }
     }
     for (lane, x) in lanes.iter_mut().zip(rest) {
         let apart = x.to_f64() - mean;
-        *lane = fused(apart, apart, *lane);
+        *lane = apart.mul_add(apart, *lane);
     }
     total(lanes)
 }

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use gpubench_backend::host::install_folders::InstallFolders;
 use gpubench_backend::host::shared_library;
 
-use super::{VendorTraits, finish};
-use crate::libs::blas::opened::OpenedBlas;
+use super::{OpenedBlas, VendorTraits, finish};
 use crate::libs::blas::{Provider, Vendor};
 
 /// Parts without which `libmkl_rt` ends the process.

@@ -2,13 +2,59 @@
 
 mod mkl;
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_char, c_int};
 use std::path::Path;
 use std::sync::atomic::AtomicUsize;
 
-use super::abi::Routines;
-use super::opened::OpenedBlas;
-use super::{GetThreads, Provider, SetThreads, Vendor, shim};
+use gpubench_backend::host::shared_library::SharedLibrary;
+
+use super::{GetThreads, Provider, Routines, SetThreads, Vendor};
+
+/// An opened library and the spelling of its routine names.
+pub(super) struct OpenedBlas {
+    pub(super) library: SharedLibrary,
+    pub(super) prefix: &'static str,
+    pub(super) suffix: &'static str,
+}
+
+impl OpenedBlas {
+    pub(super) fn new(library: &Path) -> Result<OpenedBlas, String> {
+        // SAFETY: what is loaded is a BLAS library, whose initialisers only set up its threads and tables.
+        let library = unsafe { SharedLibrary::open(library) }?;
+        Ok(OpenedBlas { library, prefix: "", suffix: "" })
+    }
+
+    /// Returns the routine of that name, spelt as in this library.
+    ///
+    /// # Safety
+    /// `F` is the type of a pointer to a function with the routine's signature.
+    pub(super) unsafe fn routine<F: Copy>(&self, name: &str) -> Result<F, String> {
+        // SAFETY: the caller vouches for the type.
+        unsafe { self.library.symbol(&self.spelt(name)) }
+    }
+
+    pub(super) fn spelt(&self, name: &str) -> String {
+        format!("{}{name}{}", self.prefix, self.suffix)
+    }
+
+    /// Checks that the file itself defines `mark`, a routine that only the libraries of this vendor have.
+    pub(super) fn check_mark(&mut self, mark: &str, vendor: Vendor) -> Result<(), String> {
+        if self.library.own_file_defines(&self.spelt(mark)) {
+            return Ok(());
+        }
+        Err(format!("it has no {mark}, so it is not {}", vendor.name()))
+    }
+
+    /// Returns the text that a routine without arguments returns; empty if there is no such routine.
+    pub(super) fn text(&self, name: &str) -> String {
+        // SAFETY: the text routines of OpenBLAS and BLIS take nothing and return a constant C string.
+        unsafe {
+            let routine = self.routine::<unsafe extern "C" fn() -> *const c_char>(name);
+            routine
+                .map_or_else(|_| String::new(), |text| CStr::from_ptr(text()).to_string_lossy().into_owned())
+        }
+    }
+}
 
 /// Opens the library of a vendor and checks that it is usable; the error describes the problem.
 pub(super) fn open(vendor: Vendor, library: &Path) -> Result<Provider, String> {
@@ -84,9 +130,6 @@ fn open_openblas(library: &Path) -> Result<Provider, String> {
     )
 }
 
-/// LAPACK routines that are called through the shim; a library with 32-bit integers must have all of them.
-const SHIMMED: [&str; 2] = ["sgesvd_", "dgesvd_"];
-
 /// The answers of a vendor's own routines, and the names of its thread routines.
 struct VendorTraits {
     version: String,
@@ -106,13 +149,6 @@ fn openmp_limit() -> usize {
 
 /// Returns the provider, or an error if a routine is missing.
 fn finish(opened: OpenedBlas, about: VendorTraits) -> Result<Provider, String> {
-    // SAFETY: a routine's address is only stored; its type is restored by its caller.
-    let entry = |name: &str| unsafe { opened.routine::<shim::LapackAddress>(name) };
-    let shim = about.has_lapack && !about.has_long_integers;
-    if shim {
-        SHIMMED.iter().try_for_each(|name| entry(name).map(|_| ()))?;
-    }
-    let shim = shim.then(|| shim::SYMBOLS.iter().map(|name| entry(name).ok()).collect());
     // SAFETY: the types are those of the libraries' thread routines.
     let (set_threads, get_threads) = unsafe {
         (opened.routine::<SetThreads>(about.set_threads)?, opened.routine::<GetThreads>(about.get_threads)?)
@@ -123,7 +159,6 @@ fn finish(opened: OpenedBlas, about: VendorTraits) -> Result<Provider, String> {
         has_long_integers: about.has_long_integers,
         single: Routines::find(&opened, 's', about.has_lapack)?,
         double: Routines::find(&opened, 'd', about.has_lapack)?,
-        shim,
         set_threads,
         get_threads,
         max_threads: if about.uses_openmp { openmp_limit() } else { usize::MAX },

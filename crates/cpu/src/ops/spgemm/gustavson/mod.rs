@@ -4,7 +4,7 @@
 //! sorted without sorting. Nothing is computed twice to count entries: a thread computes a block of rows in its own
 //! memory, which stays in its caches, and copies it after the blocks before it as soon as all of those are counted.
 
-use std::mem::{MaybeUninit, take};
+use std::mem::take;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gpubench_backend::contents::{Contents, Memory, host};
@@ -13,9 +13,9 @@ use gpubench_report::data::{Csr, Operand, Real};
 use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
-use self::queue::{Bounds, Queue, UnplacedEntries};
+use self::queue::{Queue, UnplacedEntries};
 use self::row::{Gathered, Rows, words};
-use crate::operands::{memory, show_csr};
+use crate::operands::{ShowMemory, memory, show_csr};
 use crate::ops::row_blocks::{BLOCKS_PER_THREAD, balanced};
 use crate::threads::{PerThread, choices_up_to, wake};
 
@@ -88,16 +88,17 @@ impl<T: Real> Gustavson<T> {
         job.gathered = PerThread::new(|| Gathered::new(cols_of_b, rows, entries, products_a_word));
         // Counted once here, so that a result that is too large is refused and, with reuse, its memory exists.
         let total = AtomicUsize::new(0);
-        let count = |(), gathered: &Gathered<T>| {
+        let count = |_, gathered: &Gathered<T>| {
             total.fetch_add(gathered.entries().0.len(), Ordering::Relaxed);
         };
-        job.each_block(job.operands()?, || bounds, |_| (), count);
+        job.each_block(job.operands()?, &bounds, count);
         let total = total.into_inner();
         if i32::try_from(total).is_err() {
             return Err(too_many(total as i64));
         }
-        job.indices = vec![0; total];
-        job.values = vec![T::default(); total];
+        if reuses {
+            (job.indices, job.values) = (vec![0; total], vec![T::default(); total]);
+        }
         Ok(job)
     }
 
@@ -120,11 +121,6 @@ impl<T: Real> Gustavson<T> {
         (Vec::with_capacity(most), Vec::with_capacity(most))
     }
 
-    /// Returns whether several threads count the work.
-    fn counts_in_parallel(&self) -> bool {
-        self.threads > 1 && self.a.nnz() > SERIAL_COUNT
-    }
-
     /// Counts the work of each row, and returns the bounds of blocks of rows of about equal work.
     fn blocks(&self, (a, b): RowsOfBoth<T>, work: &mut [i64]) -> Vec<usize> {
         let scan = words(self.b.cols) as i64;
@@ -132,7 +128,7 @@ impl<T: Real> Gustavson<T> {
             *work = scan + a.columns(row).iter().map(|&k| b.columns(k as usize).len() as i64).sum::<i64>();
         };
         let rows = &mut work[1..];
-        if self.counts_in_parallel() {
+        if self.threads > 1 && self.a.nnz() > SERIAL_COUNT {
             rows.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(count);
         } else {
             rows.iter_mut().enumerate().for_each(count);
@@ -145,40 +141,27 @@ impl<T: Real> Gustavson<T> {
         balanced(work, even.max(total / MAX_WORK).max(1) as usize)
     }
 
-    /// Computes each block of the bounds that `find` returns, on all working threads, and passes it to `done` with the
-    /// value that `begin` returned for its number before. `find` must not enter rayon: it might have to wait for
-    /// itself there.
-    fn each_block<B>(
-        &self,
-        (a, b): RowsOfBoth<T>,
-        find: impl FnOnce() -> Vec<usize> + Send,
-        begin: impl Fn(usize) -> B + Sync,
-        done: impl Fn(B, &Gathered<T>) + Sync,
-    ) {
-        let (bounds, next) = (Bounds::default(), AtomicUsize::new(0));
+    /// Computes each block between `bounds` on all working threads, and passes it to `done` with its number.
+    fn each_block(&self, (a, b): RowsOfBoth<T>, bounds: &[usize], done: impl Fn(usize, &Gathered<T>) + Sync) {
+        let next = AtomicUsize::new(0);
         let work = || {
             self.gathered.with(|gathered| {
-                let bounds = bounds.wait();
                 loop {
                     let block = next.fetch_add(1, Ordering::Relaxed);
                     let Some(&[first, end]) = bounds.get(block..).and_then(|rest| rest.first_chunk()) else {
                         break;
                     };
-                    let begun = begin(block);
                     gathered.gather(a, b, first..end);
-                    done(begun, gathered);
+                    done(block, gathered);
                 }
             });
         };
         if self.threads > 1 {
-            // The other threads are woken first: they would fall asleep again while the bounds are computed.
             rayon::scope(|scope| {
                 (1..self.threads).for_each(|_| scope.spawn(|_| work()));
-                bounds.publish(find);
                 work();
             });
         } else {
-            bounds.publish(find);
             work();
         }
     }
@@ -198,7 +181,7 @@ pub(super) fn too_many(entries: i64) -> CellError {
 }
 
 impl<T: Real> Job for Gustavson<T> {
-    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+    fn buffers(&self, show: ShowMemory<'_>) {
         show_csr(&self.a, show);
         show_csr(&self.b, show);
         show(memory(&self.work));
@@ -234,8 +217,7 @@ impl<T: Real> Job for Gustavson<T> {
         let (mut indptr, mut indices) = (take(&mut self.indptr), take(&mut self.indices));
         let mut values = take(&mut self.values);
         let operands = self.operands()?;
-        let counts_first = !self.reuses || self.counts_in_parallel();
-        let found = counts_first.then(|| self.blocks(operands, &mut work));
+        let bounds = self.blocks(operands, &mut work);
         if self.reuses {
             indices.clear();
             values.clear();
@@ -244,32 +226,25 @@ impl<T: Real> Job for Gustavson<T> {
             drop((indices, values));
             (indices, values) = self.room(&work);
         }
-        let find = || found.unwrap_or_else(|| self.blocks(operands, &mut work));
         let queue = Queue::new(UnplacedEntries {
             base: 0,
             ends: &mut indptr[1..],
             indices: indices.spare_capacity_mut(),
             values: values.spare_capacity_mut(),
         });
-        self.each_block(
-            operands,
-            find,
-            |block| queue.turn(block),
-            |turn, gathered| {
-                let (columns, sums) = gathered.entries();
-                // If the turn never comes, a thread has panicked, and its panic reaches the caller.
-                let Some(place) = turn.place(gathered.ends().len(), columns.len()) else { return };
-                for (to, column) in place.indices.iter_mut().zip(columns) {
-                    to.write(*column);
-                }
-                for (to, sum) in place.values.iter_mut().zip(sums) {
-                    to.write(*sum);
-                }
-                for (end, within) in place.ends.iter_mut().zip(gathered.ends()) {
-                    *end = place.base as i32 + within;
-                }
-            },
-        );
+        self.each_block(operands, &bounds, |block, gathered| {
+            let (columns, sums) = gathered.entries();
+            let place = queue.place(block, gathered.ends().len(), columns.len());
+            for (to, column) in place.indices.iter_mut().zip(columns) {
+                to.write(*column);
+            }
+            for (to, sum) in place.values.iter_mut().zip(sums) {
+                to.write(*sum);
+            }
+            for (end, within) in place.ends.iter_mut().zip(gathered.ends()) {
+                *end = place.base as i32 + within;
+            }
+        });
         let entries = indptr[self.a.rows] as usize;
         // SAFETY: the blocks lie one after another from the start, each wrote all of its entries, and the last offset is their number;
         // a block that was lost is a panic, which does not come here.

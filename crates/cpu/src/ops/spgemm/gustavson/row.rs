@@ -1,12 +1,11 @@
 //! Computes rows of a sparse product in a dense accumulator.
 
-use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use gpubench_report::data::{Csr, Real};
 use gpubench_report::error::CellError;
 
-use crate::operands::memory;
+use crate::operands::{ShowMemory, memory};
 use crate::simd::{Vectorized, vectorize};
 
 /// Columns per word of the bitmap.
@@ -135,7 +134,7 @@ impl<T: Real> Gathered<T> {
         (&self.indices[..filled], &self.values[..filled])
     }
 
-    pub(super) fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+    pub(super) fn show(&self, show: ShowMemory<'_>) {
         show(memory(&self.sums));
         show(memory(&self.present));
         show(memory(&self.ends));

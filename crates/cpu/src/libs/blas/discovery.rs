@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use gpubench_backend::host::install_folders::{InstallFolders, entries, package_folders};
 
 use super::Vendor;
-use super::identity::{Identity, identify};
+use super::vendor::version_of;
 
 /// A library file, with what it states about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,8 @@ pub(crate) struct Found {
     pub(crate) path: PathBuf,
     /// A word for the origin, such as `numpy` or `system`.
     pub(crate) origin: &'static str,
-    pub(crate) identity: Identity,
+    /// The numbers of its version; none if it states no version.
+    pub(crate) version: Vec<u32>,
 }
 
 /// The origin of libraries that the user named.
@@ -26,7 +27,7 @@ pub(crate) fn find(vendor: Vendor, machine: &InstallFolders, named: &[PathBuf]) 
     let named: Vec<Found> = named.iter().map(|path| Found::new(vendor, path, NAMED)).collect();
     let mut others: Vec<Found> =
         candidates(vendor, machine).iter().map(|(path, origin)| Found::new(vendor, path, origin)).collect();
-    others.sort_by(|a, b| b.identity.version.cmp(&a.identity.version));
+    others.sort_by(|a, b| b.version.cmp(&a.version));
     let mut found: Vec<Found> = Vec::new();
     for library in named.into_iter().chain(others) {
         if !found.iter().any(|earlier| earlier.is_same(&library)) {
@@ -39,7 +40,7 @@ pub(crate) fn find(vendor: Vendor, machine: &InstallFolders, named: &[PathBuf]) 
 impl Found {
     fn new(vendor: Vendor, path: &Path, origin: &'static str) -> Found {
         let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        Found { identity: identify(vendor, &path), path, origin }
+        Found { version: version_of(vendor, &path), path, origin }
     }
 
     /// Returns whether both are the same file or copies of it: wheels put a digest into the names of the files they
@@ -123,6 +124,3 @@ fn aocl_folders(machine: &InstallFolders) -> Vec<PathBuf> {
     let roots = machine.folder("AOCL_ROOT").into_iter().chain(installed);
     roots.flat_map(|root| [root.join("lib_LP64"), root.join("lib")]).collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,5 +1,14 @@
-use super::super::elf::example;
-use super::*;
+//! The BLAS libraries that are found on machines of every kind.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use gpubench_backend::host::install_folders::InstallFolders;
+
+use super::discovery::find;
+use super::elf::example;
+use super::library::find_all;
+use super::{BlasLibrary, Vendor};
 
 /// A folder that stands for `/`, with files in it.
 struct Root(tempfile::TempDir);
@@ -34,27 +43,19 @@ impl Root {
     }
 
     /// Returns the paths and origins of the libraries found under these variables.
-    fn found(&self, vendor: Vendor, variables: &[(&str, &str)], named: &[PathBuf]) -> Vec<(PathBuf, &str)> {
+    fn found(&self, vendor: Vendor, variables: &[(&str, &str)]) -> Vec<(PathBuf, &str)> {
         let root = self.path("");
         let value = |name: &str| {
             let (_, below) = variables.iter().find(|(variable, _)| *variable == name)?;
             let paths: Vec<PathBuf> = below.split(':').map(|folder| root.join(folder)).collect();
             Some(std::env::join_paths(paths).unwrap())
         };
-        let found = find(vendor, &InstallFolders::below(&root, &value), named);
+        let found = find(vendor, &InstallFolders::below(&root, &value), &[]);
         found.into_iter().map(|found| (found.path, found.origin)).collect()
     }
 }
 
 const PACKAGES: &str = "lib/python3.11/site-packages";
-
-#[test]
-fn an_empty_machine_has_nothing() {
-    let root = Root::new();
-    for vendor in Vendor::ALL {
-        assert!(root.found(vendor, &[("PATH", "usr/bin:opt/bin")], &[]).is_empty());
-    }
-}
 
 #[test]
 fn the_newest_openblas_comes_first_wherever_it_lies() {
@@ -64,10 +65,10 @@ fn the_newest_openblas_comes_first_wherever_it_lies() {
     let numpy =
         root.openblas(&format!("venv/{PACKAGES}/numpy.libs/libscipy_openblas64_-2.so"), "0.3.31.188.0");
     let wheel = root.openblas(&format!("venv/{PACKAGES}/scipy_openblas32/lib/libscipy_openblas.so"), "0.3.9");
-    let found = root.found(Vendor::OpenBlas, &[("VIRTUAL_ENV", "venv")], &[]);
+    let found = root.found(Vendor::OpenBlas, &[("VIRTUAL_ENV", "venv")]);
     assert_eq!(found, [(numpy, "numpy"), (scipy, "scipy"), (system, "system"), (wheel, "pip")]);
     let old = root.openblas(&format!("old/{PACKAGES}/numpy/.libs/libopenblasp-r0-34a1.3.7.so"), "0.3.7");
-    assert_eq!(root.found(Vendor::OpenBlas, &[("VIRTUAL_ENV", "old")], &[])[1], (old, "numpy"));
+    assert_eq!(root.found(Vendor::OpenBlas, &[("VIRTUAL_ENV", "old")])[1], (old, "numpy"));
 }
 
 #[test]
@@ -79,7 +80,7 @@ fn the_active_environment_comes_first_and_a_copy_counts_once() {
     let conda = root.openblas("conda/lib/libopenblas.so.0", "0.3.30");
     root.file("conda/conda-meta/history", b"");
     let variables = [("VIRTUAL_ENV", "venv"), ("CONDA_PREFIX", "conda"), ("HOME", "home")];
-    let found = root.found(Vendor::OpenBlas, &variables, &[]);
+    let found = root.found(Vendor::OpenBlas, &variables);
     assert_eq!(found, [(active, "scipy"), (conda, "conda")]);
 }
 
@@ -93,9 +94,9 @@ fn the_python_on_the_path_is_followed_through_its_links() {
     let of_base = root.openblas(&format!("base/{PACKAGES}/scipy.libs/libscipy_openblas-2.so"), "0.3.27");
     let mkl = root.file("venv/lib/libmkl_rt.so.2", b"");
     let variables = [("PATH", "none:venv/bin:usr/bin")];
-    let found = root.found(Vendor::OpenBlas, &variables, &[]);
+    let found = root.found(Vendor::OpenBlas, &variables);
     assert_eq!(found, [(of_venv, "scipy"), (of_base, "scipy")]);
-    assert_eq!(root.found(Vendor::Mkl, &variables, &[]), [(mkl, "pip")]);
+    assert_eq!(root.found(Vendor::Mkl, &variables), [(mkl, "pip")]);
 }
 
 #[test]
@@ -109,7 +110,7 @@ fn the_loader_has_folders_of_its_variable_and_its_configuration() {
     let file = root.openblas(&format!("{folder}/openblas-pthread/libopenblasp-r0.3.1.so"), "0.3.1");
     root.link(&format!("{folder}/libopenblas.so.0"), &file);
     root.link("lib", &root.path("usr/lib"));
-    let found = root.found(Vendor::OpenBlas, &[("LD_LIBRARY_PATH", "mine")], &[]);
+    let found = root.found(Vendor::OpenBlas, &[("LD_LIBRARY_PATH", "mine")]);
     assert_eq!(found, [(first, "system"), (second, "system"), (file, "system")]);
 }
 
@@ -121,17 +122,74 @@ fn installers_of_mkl_and_aocl_are_known() {
     root.file("opt/AMD/aocl/aocl-linux-gcc-4.2.0/gcc/lib_LP64/libblis.so", b"");
     let conda = root.file("conda/lib/libblis.so.4", b"");
     root.file("conda/conda-meta/history", b"");
-    assert_eq!(root.found(Vendor::Mkl, &[], &[]), [(oneapi, "oneapi")]);
+    assert_eq!(root.found(Vendor::Mkl, &[]), [(oneapi, "oneapi")]);
     // Interface 4 is known to be newer than an unknown one.
-    let found = root.found(Vendor::Blis, &[("CONDA_PREFIX", "conda")], &[]);
+    let found = root.found(Vendor::Blis, &[("CONDA_PREFIX", "conda")]);
     assert_eq!(found, [(conda, "conda"), (threaded, "aocl")]);
 }
 
-#[test]
-fn a_named_library_comes_first_and_only_once() {
+/// A machine with four OpenBLAS and a BLIS.
+fn stocked() -> Root {
     let root = Root::new();
-    let old = root.openblas("usr/lib64/libopenblas.so.0", "0.3.1");
-    let new = root.openblas(&format!("usr/{PACKAGES}/scipy.libs/libscipy_openblas-1.so"), "0.3.30");
-    let found = root.found(Vendor::OpenBlas, &[], std::slice::from_ref(&old));
-    assert_eq!(found, [(old, NAMED), (new, "scipy")]);
+    root.openblas("usr/lib64/libopenblas.so.0", "0.3.21");
+    root.openblas(&format!("usr/local/{PACKAGES}/numpy.libs/libscipy_openblas64_-1.so"), "0.3.31");
+    root.openblas(&format!("usr/local/{PACKAGES}/scipy.libs/libscipy_openblas-2.so"), "0.3.30");
+    root.openblas(&format!("usr/local/{PACKAGES}/scipy.libs/libscipy_openblas-3.so"), "0.3.29");
+    root.file("usr/lib64/libblis.so.4", &example("bli_info_get_version_str", ""));
+    root
+}
+
+fn words(libraries: &[BlasLibrary]) -> Vec<&str> {
+    libraries.iter().map(BlasLibrary::word).collect()
+}
+
+#[test]
+fn further_libraries_of_a_vendor_are_named_by_their_origin() {
+    let all = find_all(&InstallFolders::below(&stocked().path(""), &|_| None), &[]);
+    let expected = ["openblas", "mkl", "blis", "openblas-scipy", "openblas-scipy-2", "openblas-system"];
+    assert_eq!(words(&all), expected);
+    assert!(all[0].is_preferred() && all[0].files().len() == 4);
+    assert!(!all[3].is_preferred() && all[3].files().len() == 1);
+    assert_eq!(all[5].name(), "OpenBLAS (system)");
+    // MKL, which is not there, may still be known to the loader.
+    assert!(all[1].files().iter().all(|file| file.is_relative()));
+}
+
+#[test]
+fn a_named_library_gets_the_plain_name_and_no_other_replaces_it() {
+    let root = stocked();
+    let file = root.path("usr/lib64/libopenblas.so.0");
+    let all = find_all(&InstallFolders::below(&root.path(""), &|_| None), std::slice::from_ref(&file));
+    assert_eq!(all[0].files(), [file]);
+    assert!(words(&all).contains(&"openblas-numpy") && !words(&all).contains(&"openblas-system"));
+    let missing = all[0].provider().err().unwrap();
+    assert!(missing.reason.starts_with("--blas ") && missing.fix.is_some(), "{}", missing.reason);
+}
+
+#[test]
+fn a_variable_names_the_vendor_s_only_library() {
+    let variable = |name: &str| (name == "GPUBENCH_OPENBLAS").then(|| OsString::from("/x/libopenblas.so"));
+    let all = find_all(&InstallFolders::below(&stocked().path(""), &variable), &[]);
+    assert_eq!(words(&all), ["openblas", "mkl", "blis"]);
+    assert_eq!(all[0].files(), [Path::new("/x/libopenblas.so")]);
+    let missing = all[0].provider().err().unwrap();
+    let expected = "GPUBENCH_OPENBLAS=/x/libopenblas.so cannot";
+    assert!(
+        missing.reason.starts_with(expected) && missing.reason.contains("No such file"),
+        "{}",
+        missing.reason
+    );
+    assert!(missing.fix.unwrap().contains("OpenBLAS"));
+}
+
+#[test]
+fn without_a_usable_library_the_problem_has_a_fix() {
+    let missing = |root: &Root| {
+        let all = find_all(&InstallFolders::below(&root.path(""), &|_| None), &[]);
+        all[0].provider().err().unwrap()
+    };
+    let root = Root::new();
+    let file = root.file(&format!("usr/{PACKAGES}/scipy.libs/libscipy_openblas.so"), b"no library");
+    assert!(missing(&root).reason.contains(file.to_str().unwrap()), "{}", missing(&root).reason);
+    assert!(missing(&root).fix.unwrap().contains("apt-get install libopenblas0-pthread"));
 }

@@ -8,19 +8,20 @@ use gpubench_backend::Finding;
 use gpubench_backend::host::install_folders::InstallFolders;
 use gpubench_report::error::Unavailable;
 
-use super::discovery::{self, Found, NAMED};
-use super::{Provider, Vendor, identity, open};
+use super::discovery::{self, NAMED};
+use super::{Provider, Vendor, open, vendor};
 
 /// A library that is loaded when it is first needed.
 pub(crate) struct BlasLibrary {
     vendor: Vendor,
+    /// The word with which the names of its variants begin.
     word: String,
+    /// The word for its origin, if it is not the best library of its vendor.
     origin: Option<String>,
     /// Candidate files, best first; the names that the loader knows if no file was found.
     files: Vec<PathBuf>,
     /// The option or variable with which the user named it.
     requested: Option<String>,
-    has_long_integers: bool,
     used: OnceLock<Result<&'static Provider, Unavailable>>,
 }
 
@@ -29,73 +30,54 @@ pub(crate) fn all(named: &[PathBuf]) -> Vec<BlasLibrary> {
     find_all(&InstallFolders::here(), named)
 }
 
-fn find_all(machine: &InstallFolders, named: &[PathBuf]) -> Vec<BlasLibrary> {
-    let known: Vec<(Vendor, &PathBuf)> =
-        named.iter().filter_map(|path| Some((identity::vendor_of(path).ok()?, path))).collect();
-    let of_vendor = |vendor: Vendor| -> Vec<PathBuf> {
-        known.iter().filter(|(its, _)| *its == vendor).map(|(_, path)| (*path).clone()).collect()
-    };
-    let (preferred, others): (Vec<BlasLibrary>, Vec<BlasLibrary>) = Vendor::ALL
+pub(super) fn find_all(machine: &InstallFolders, named: &[PathBuf]) -> Vec<BlasLibrary> {
+    let is_of = |vendor, path: &&PathBuf| vendor::vendor_of(path) == Ok(vendor);
+    let mut libraries: Vec<BlasLibrary> = Vendor::ALL
         .into_iter()
-        .flat_map(|vendor| of(vendor, machine, &of_vendor(vendor)))
-        .partition(BlasLibrary::is_preferred);
-    preferred.into_iter().chain(others).collect()
+        .flat_map(|vendor| {
+            let named: Vec<PathBuf> = named.iter().filter(|path| is_of(vendor, path)).cloned().collect();
+            of(vendor, machine, &named)
+        })
+        .collect();
+    libraries.sort_by_key(|library| !library.is_preferred());
+    libraries
 }
 
 /// Returns the libraries of one vendor, the preferred one first.
 fn of(vendor: Vendor, machine: &InstallFolders, named: &[PathBuf]) -> Vec<BlasLibrary> {
     let variable = vendor.variable();
     if let (true, Some(file)) = (named.is_empty(), machine.folder(variable)) {
-        let identity = identity::identify(vendor, &file);
         let requested = Some(format!("{variable}={}", file.display()));
-        return vec![BlasLibrary::preferred(vendor, vec![file], requested, identity.has_long_integers)];
+        return vec![BlasLibrary::new(vendor, None, vec![file], requested)];
     }
     let found = discovery::find(vendor, machine, named);
     let Some(best) = found.first() else {
-        let names = vendor.file_names().iter().map(PathBuf::from).collect();
-        return if vendor.is_expected() {
-            vec![BlasLibrary::preferred(vendor, names, None, false)]
-        } else {
-            vec![]
-        };
+        let names = || vendor.file_names().iter().map(PathBuf::from).collect();
+        return vendor
+            .is_expected()
+            .then(|| BlasLibrary::new(vendor, None, names(), None))
+            .into_iter()
+            .collect();
     };
     let requested = (best.origin == NAMED).then(|| format!("--blas {}", best.path.display()));
     let files = if requested.is_some() { &found[..1] } else { &found[..] };
     let files = files.iter().map(|found| found.path.clone()).collect();
-    let preferred = BlasLibrary::preferred(vendor, files, requested, best.identity.has_long_integers);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let others = found[1..].iter().map(|found| {
         let count = counts.entry(found.origin).or_default();
         *count += 1;
-        BlasLibrary::other(vendor, found, *count)
+        let number = if *count > 1 { format!("-{count}") } else { String::new() };
+        let origin = format!("{}{number}", found.origin);
+        BlasLibrary::new(vendor, Some(origin), vec![found.path.clone()], None)
     });
-    std::iter::once(preferred).chain(others).collect()
+    std::iter::once(BlasLibrary::new(vendor, None, files, requested)).chain(others).collect()
 }
 
 impl BlasLibrary {
-    fn preferred(
-        vendor: Vendor,
-        files: Vec<PathBuf>,
-        requested: Option<String>,
-        has_long_integers: bool,
-    ) -> BlasLibrary {
-        let word = vendor.word().to_owned();
-        BlasLibrary { vendor, word, origin: None, files, requested, has_long_integers, used: OnceLock::new() }
-    }
-
-    /// Returns a further library of a vendor, the `count`th of its origin.
-    fn other(vendor: Vendor, found: &Found, count: usize) -> BlasLibrary {
-        let number = if count > 1 { format!("-{count}") } else { String::new() };
-        let origin = format!("{}{number}", found.origin);
-        BlasLibrary {
-            vendor,
-            word: format!("{}-{origin}", vendor.word()),
-            origin: Some(origin),
-            files: vec![found.path.clone()],
-            requested: None,
-            has_long_integers: found.identity.has_long_integers,
-            used: OnceLock::new(),
-        }
+    fn new(vendor: Vendor, origin: Option<String>, files: Vec<PathBuf>, requested: Option<String>) -> Self {
+        let of_origin = |origin: &String| format!("{}-{origin}", vendor.word());
+        let word = origin.as_ref().map_or_else(|| vendor.word().to_owned(), of_origin);
+        BlasLibrary { vendor, word, origin, files, requested, used: OnceLock::new() }
     }
 
     pub(crate) fn vendor(&self) -> Vendor {
@@ -110,11 +92,6 @@ impl BlasLibrary {
     /// Returns whether it is the best library of its vendor.
     pub(crate) fn is_preferred(&self) -> bool {
         self.origin.is_none()
-    }
-
-    /// Returns whether its file states that its integers have 64 bits.
-    pub(crate) fn has_long_integers(&self) -> bool {
-        self.has_long_integers
     }
 
     /// Returns the display name, such as `OpenBLAS (numpy)`.
@@ -140,15 +117,8 @@ impl BlasLibrary {
     /// Describes the library for `doctor` and reports; `serves` lists the variants that need it.
     pub(crate) fn finding(&self, serves: Vec<String>) -> Finding {
         let found = self.provider();
-        let (provider, missing) = (found.as_ref().ok(), found.as_ref().err());
-        Finding {
-            name: self.name(),
-            path: provider.map(|provider| provider.path().display().to_string()),
-            version: provider.map(|provider| provider.version().to_owned()),
-            serves,
-            problem: missing.map(|missing| missing.reason.clone()),
-            fix: missing.and_then(|missing| missing.fix.clone()),
-        }
+        let found = found.as_ref().map(|provider| (provider.path(), provider.version()));
+        crate::finding(self.name(), serves, found)
     }
 
     /// Loads the first usable file. If there is none, the error describes the first file that exists.
@@ -188,6 +158,3 @@ fn opened(vendor: Vendor, file: &Path) -> Result<&'static Provider, String> {
     let load = || open::open(vendor, file).map(|provider| &*Box::leak(Box::new(provider)));
     all.entry(file.to_path_buf()).or_insert_with(load).clone()
 }
-
-#[cfg(test)]
-mod tests;

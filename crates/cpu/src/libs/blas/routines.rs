@@ -1,0 +1,282 @@
+//! The BLAS and LAPACK routines of one library, as safe functions on row-major matrices. None of them allocates.
+//! References: <https://www.netlib.org/blas/>, <https://www.netlib.org/lapack/explore-html/>.
+//!
+//! Everything is passed by pointer, so that one signature serves libraries with 32-bit and with 64-bit integers: the
+//! former read and write the low half of each [`Int`], which comes first in memory on the little-endian CPUs that the
+//! program is built for.
+
+use std::ffi::c_char;
+
+use gpubench_report::data::Real;
+use gpubench_report::error::{CellError, Unavailable};
+
+use super::Provider;
+use super::open::OpenedBlas;
+
+const AS_IT_LIES: Letter = c"N".as_ptr();
+const LOWER: Letter = c"L".as_ptr();
+/// The leading columns of U and of V.
+const THIN: Letter = c"S".as_ptr();
+static ONE: Int = 1;
+/// Makes a routine return the length of its workspace.
+const QUERY: Int = -1;
+/// Integers of gesdd's workspace per column.
+const INTEGERS: usize = 8;
+
+/// A Fortran integer.
+type Int = i64;
+type In = *const Int;
+type Out = *mut Int;
+/// A Fortran string of one letter.
+type Letter = *const c_char;
+/// The length of a Fortran string, which follows the other arguments by value.
+type Length = usize;
+
+#[cfg(target_endian = "big")]
+compile_error!("32-bit integers are passed as the low half of 64-bit ones, which must come first in memory");
+
+/// Defines the types of routines from their arguments.
+macro_rules! signatures {
+    ($($(#[$about:meta])* $name:ident($($argument:ty),*);)*) => {
+        $($(#[$about])* type $name<T> = unsafe extern "C" fn($($argument),*);)*
+    };
+}
+
+signatures! {
+    /// `?gemm`: transpositions, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc.
+    Gemm(Letter, Letter, In, In, In, *const T, *const T, In, *const T, In, *const T, *mut T, In, Length, Length);
+    /// `?posv`: triangle, n, right-hand sides, A, lda, B, ldb, info.
+    Posv(Letter, In, In, *mut T, In, *mut T, In, Out, Length);
+    /// `?gesv`: n, right-hand sides, A, lda, pivots, B, ldb, info.
+    Gesv(In, In, *mut T, In, Out, *mut T, In, Out);
+    /// `?gesdd`: job, m, n, A, lda, S, U, ldu, Vt, ldvt, work, its length, integer work, info.
+    Gesdd(Letter, In, In, *mut T, In, *mut T, *mut T, In, *mut T, In, *mut T, In, Out, Out, Length);
+    /// `?gesvd`: jobs of U and Vt, then as gesdd, without integer work.
+    Gesvd(Letter, Letter, In, In, *mut T, In, *mut T, *mut T, In, *mut T, In, *mut T, In, Out, Length, Length);
+}
+
+/// The routines of BLAS and LAPACK for one element type.
+pub(crate) struct Routines<T> {
+    gemm: Gemm<T>,
+    lapack: Option<Lapack<T>>,
+}
+
+struct Lapack<T> {
+    posv: Posv<T>,
+    gesv: Gesv<T>,
+    gesdd: Gesdd<T>,
+    gesvd: Gesvd<T>,
+}
+
+impl<T> Routines<T> {
+    /// Finds the routines whose names begin with `letter`; those of LAPACK only if the library `has_lapack`.
+    pub(super) fn find(library: &OpenedBlas, letter: char, has_lapack: bool) -> Result<Self, String> {
+        let name = |routine: &str| format!("{letter}{routine}_");
+        // SAFETY: the names are those of the routines whose types these are.
+        unsafe {
+            let lapack = || -> Result<Lapack<T>, String> {
+                Ok(Lapack {
+                    posv: library.routine(&name("posv"))?,
+                    gesv: library.routine(&name("gesv"))?,
+                    gesdd: library.routine(&name("gesdd"))?,
+                    gesvd: library.routine(&name("gesvd"))?,
+                })
+            };
+            Ok(Routines {
+                lapack: has_lapack.then(lapack).transpose()?,
+                gemm: library.routine(&name("gemm"))?,
+            })
+        }
+    }
+}
+
+/// The element types of BLAS and LAPACK.
+pub(crate) trait Blas: Real {
+    fn routines(provider: &Provider) -> &Routines<Self>;
+}
+
+impl Blas for f32 {
+    fn routines(provider: &Provider) -> &Routines<f32> {
+        &provider.single
+    }
+}
+
+impl Blas for f64 {
+    fn routines(provider: &Provider) -> &Routines<f64> {
+        &provider.double
+    }
+}
+
+impl Provider {
+    fn lapack<T: Blas>(&self) -> Result<&Lapack<T>, CellError> {
+        T::routines(self).lapack.as_ref().ok_or_else(|| CellError::call("LAPACK", "the library has none"))
+    }
+
+    fn int(&self, number: usize) -> Result<Int, CellError> {
+        let most = if self.has_long_integers { i64::MAX } else { i64::from(i32::MAX) };
+        let number = i64::try_from(number).ok().filter(|number| *number <= most);
+        number.ok_or_else(|| CellError::call("BLAS", "a side exceeds what the library's integers hold"))
+    }
+
+    fn succeeded(&self, routine: &str, info: Int) -> Result<(), CellError> {
+        // A library with 32-bit integers writes only the low half.
+        let info = if self.has_long_integers { info } else { i64::from(info as i32) };
+        if info == 0 { Ok(()) } else { Err(CellError::call(routine, format!("it ended with info {info}"))) }
+    }
+
+    /// Computes `c = a b` for row-major matrices of m x k, k x n and m x n. To Fortran, this is the transpose of `b`
+    /// times the transpose of `a`.
+    pub(crate) fn gemm<T: Blas>(
+        &self,
+        [m, n, k]: [usize; 3],
+        a: &[T],
+        b: &[T],
+        c: &mut [T],
+    ) -> Result<(), CellError> {
+        if (a.len(), b.len(), c.len()) != (m * k, k * n, m * n) {
+            return Err(CellError::call("gemm", "the matrices have other sizes"));
+        }
+        let (m, n, k) = (self.int(m)?, self.int(n)?, self.int(k)?);
+        let (alpha, beta) = (T::from_f64(1.0), T::from_f64(0.0));
+        let (a_row, b_row) = (k.max(1), n.max(1));
+        let (gemm, [a, b], c) = (T::routines(self).gemm, [a, b].map(<[T]>::as_ptr), c.as_mut_ptr());
+        // SAFETY: the matrices hold m*k, k*n and m*n elements row after row, as checked above, and `c`, being
+        // borrowed mutably, overlaps neither of the others.
+        unsafe {
+            let (m, n, k, alpha, beta) =
+                (&raw const m, &raw const n, &raw const k, &raw const alpha, &raw const beta);
+            let (a_row, b_row) = (&raw const a_row, &raw const b_row);
+            gemm(AS_IT_LIES, AS_IT_LIES, n, m, k, alpha, b, b_row, a, a_row, beta, c, b_row, 1, 1);
+        }
+        Ok(())
+    }
+
+    /// Solves `a x = b` for a symmetric positive definite `a` of n x n: the factor replaces half of `a`, the solution
+    /// `b`. A matrix that is not positive definite is an error.
+    pub(crate) fn posv<T: Blas>(&self, a: &mut [T], b: &mut [T]) -> Result<(), CellError> {
+        let (posv, n) = (self.lapack::<T>()?.posv, self.system_side(a, b)?);
+        let mut info = 0;
+        // SAFETY: `a` holds n*n and `b` n elements, as checked, each of them borrowed mutably.
+        unsafe {
+            let (n, info) = (&raw const n, &raw mut info);
+            posv(LOWER, n, &raw const ONE, a.as_mut_ptr(), n, b.as_mut_ptr(), n, info, 1);
+        }
+        self.succeeded("posv", info)
+    }
+
+    /// Solves `aᵀ x = b` for `a` of n x n by LU: the factors replace `a`, the solution `b`; `pivots` holds n. A singular
+    /// matrix is an error.
+    pub(crate) fn gesv<T: Blas>(
+        &self,
+        a: &mut [T],
+        pivots: &mut [i64],
+        b: &mut [T],
+    ) -> Result<(), CellError> {
+        let (gesv, n) = (self.lapack::<T>()?.gesv, self.system_side(a, b)?);
+        if pivots.len() != b.len() {
+            return Err(CellError::call("gesv", "the number of pivots differs from the number of rows"));
+        }
+        let mut info = 0;
+        // SAFETY: `a` holds n*n, `b` and `pivots` n elements, as checked, each of them borrowed mutably.
+        unsafe {
+            let (n, info) = (&raw const n, &raw mut info);
+            gesv(n, &raw const ONE, a.as_mut_ptr(), n, pivots.as_mut_ptr(), b.as_mut_ptr(), n, info);
+        }
+        self.succeeded("gesv", info)
+    }
+
+    /// Returns the side of a system of equations.
+    fn system_side<T>(&self, a: &[T], b: &[T]) -> Result<Int, CellError> {
+        if b.len().checked_mul(b.len()) != Some(a.len()) {
+            return Err(CellError::call("solve", "the matrix and the right-hand side do not agree"));
+        }
+        self.int(b.len())
+    }
+}
+
+/// The routine that decomposes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SvdMethod {
+    /// Divide and conquer.
+    Gesdd,
+    /// QR iteration.
+    Gesvd,
+}
+
+/// The workspace of thin singular value decompositions of n x n.
+pub(crate) struct ThinSvd<T> {
+    n: usize,
+    method: SvdMethod,
+    pub(crate) work: Vec<T>,
+    pub(crate) integers: Vec<Int>,
+}
+
+impl<T: Blas> ThinSvd<T> {
+    /// Allocates the workspace for matrices of n x n.
+    ///
+    /// # Errors
+    /// The library has no LAPACK, or its integers cannot hold the length of the workspace.
+    pub(crate) fn new(provider: &Provider, method: SvdMethod, n: usize) -> Result<Self, CellError> {
+        // The documented minimum of gesdd, in elements, in case the routine asks for less; gesvd needs 5n.
+        let least = n.saturating_mul(n).saturating_mul(4).saturating_add(7 * n).max(1);
+        provider.int(least).map_err(|_| {
+            let reason = "a workspace of the svd exceeds what the library's 32-bit integers hold";
+            Unavailable::new(reason, "use faer")
+        })?;
+        let zeros = |length| vec![T::default(); length];
+        let mut made = ThinSvd { n, method, work: zeros(1), integers: vec![0; INTEGERS * n] };
+        // The matrices are neither read nor written.
+        let nothing = std::ptr::null_mut();
+        made.call(provider, nothing, [nothing; 3], QUERY)?;
+        // A count beyond 2^24 may have been rounded down to a float32.
+        let length = made.work[0].to_f64() * (1.0 + 2.0 * f64::from(f32::EPSILON));
+        let least = if method == SvdMethod::Gesdd { least } else { 5 * n };
+        made.work = zeros((length.ceil() as usize).max(least).max(1));
+        Ok(made)
+    }
+
+    /// Decomposes `a`, row-major n x n, and destroys it: writes U, the singular values, descending, and the transpose of
+    /// V.
+    pub(crate) fn decompose(
+        &mut self,
+        provider: &Provider,
+        a: &mut [T],
+        u: &mut [T],
+        s: &mut [T],
+        vt: &mut [T],
+    ) -> Result<(), CellError> {
+        let square = self.n * self.n;
+        if [a.len(), u.len(), s.len(), vt.len()] != [square, square, self.n, square] {
+            return Err(CellError::call("svd", "the matrices have other sizes"));
+        }
+        let length = provider.int(self.work.len())?;
+        self.call(provider, a.as_mut_ptr(), [u, s, vt].map(|part| part.as_mut_ptr()), length)
+    }
+
+    /// The routine sees the transpose of `a`, which is V S Uᵀ: its U is V, whose columns are the rows of Vᵀ.
+    fn call(
+        &mut self,
+        provider: &Provider,
+        a: *mut T,
+        usv: [*mut T; 3],
+        length: Int,
+    ) -> Result<(), CellError> {
+        let (lapack, [u, s, vt]) = (provider.lapack::<T>()?, usv);
+        let (n, mut info) = (provider.int(self.n)?, 0);
+        let (work, integers) = (self.work.as_mut_ptr(), self.integers.as_mut_ptr());
+        // SAFETY: the matrices hold n*n, n*n, n and n*n elements, or the call is a query, which touches none; the
+        // workspaces hold `length` and 8n. None of them overlap.
+        unsafe {
+            let (n, length, info, thin) = (&raw const n, &raw const length, &raw mut info, THIN);
+            match self.method {
+                SvdMethod::Gesdd => {
+                    (lapack.gesdd)(thin, n, n, a, n, s, vt, n, u, n, work, length, integers, info, 1);
+                }
+                SvdMethod::Gesvd => {
+                    (lapack.gesvd)(thin, thin, n, n, a, n, s, vt, n, u, n, work, length, info, 1, 1);
+                }
+            }
+        }
+        provider.succeeded("svd", info)
+    }
+}
