@@ -10,7 +10,7 @@ use gpubench_text::count::counted;
 use super::cost::Kind;
 use super::crossover::crossover;
 use super::crossover_text::{crossover_clause, figure, neither, plain, size_figure};
-use super::peak_share::share;
+use super::peak_share::{ShareWords, share};
 use super::{Comparison, Contender, Estimate, Kinds, Names, Pair, Section, Versus, sections};
 
 /// A sentence of the answer.

@@ -2,6 +2,7 @@
 
 use gpubench_answer::crossover_text::{interval_text, place_text, ranges_below};
 use gpubench_answer::first_use::{FirstUse, Repayment, calls_to_repay};
+use gpubench_answer::peak_share::ShareWords;
 use gpubench_answer::words::{Line, paragraph};
 use gpubench_answer::{Contender, Kind, Kinds, Names, Pair, Place, Versus, peak_share};
 use gpubench_report::case::density_clause;

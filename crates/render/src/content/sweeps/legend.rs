@@ -1,6 +1,7 @@
 //! The legend of the first screen: the meaning of the columns shown and of the marks that occur.
 
-use gpubench_answer::{Comparison, Contender, Crossover, Kind, Pair, peak_share};
+use gpubench_answer::peak_share::{self, ShareWords};
+use gpubench_answer::{Comparison, Contender, Crossover, Kind, Pair};
 use gpubench_text::table::Table;
 
 use super::columns::{FROM, KindColumns, TUNED, has_column, shows_peaks};

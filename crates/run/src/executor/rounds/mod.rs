@@ -5,10 +5,11 @@ mod screen;
 
 use std::time::Instant;
 
-use gpubench_answer::peak_share;
 use gpubench_backend::host::{environment, memory};
+use gpubench_ops::peak_share;
 use gpubench_report::measure::stopping::{Reason, Rule};
-use gpubench_report::report::{Outcome, Report, Row, variables};
+use gpubench_report::report::quantity::time_text;
+use gpubench_report::report::{Execute, Outcome, Report, Row, variables};
 
 use super::budget;
 use super::cell_run::CellRun;
@@ -56,7 +57,7 @@ impl<'a> Rounds<'a> {
                 sampled_s: 0.0,
             },
             writer,
-            budget_s: run.budget_s.map(|all_s| budget::of_plan(all_s, run.refine)),
+            budget_s: run.budget_s.map(|all_s| budget::of_plan(all_s, run.next_sizes.is_some())),
             simulated: run.is_simulated(),
             left: run.cells.len(),
             wide: vec![],
@@ -253,7 +254,14 @@ impl<'a> Rounds<'a> {
     /// Marks a cell as incorrect if it is faster than the machine's peaks allow.
     fn refuse_impossible(&self, cell_run: &mut CellRun<'_>) {
         let peaks = self.session.workers.peaks(&cell_run.worker, cell_run.planned.variant.side);
-        if let Some(reason) = peaks.and_then(|peaks| peak_share::impossible(peaks, &cell_run.row)) {
+        if let Some(found) = peaks.and_then(|peaks| peak_share::impossible(peaks, &cell_run.row)) {
+            let median = cell_run.row.execute.as_ref().map(Execute::median_text).unwrap_or_default();
+            let reason = format!(
+                "its median of {median} is shorter than the {} that {} takes at this machine's peak, so the time cannot be \
+                 right; measure the peaks again (GPUBENCH_PEAK_CACHE=off), or report the variant",
+                time_text(found.min_s),
+                found.work
+            );
             cell_run.close(Outcome::Incorrect, reason, None);
         }
     }
