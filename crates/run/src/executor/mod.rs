@@ -17,7 +17,6 @@ pub mod judge;
 mod order;
 mod peaks;
 pub(crate) mod plausible;
-mod refine;
 mod report_writer;
 mod rounds;
 mod screening;
@@ -36,7 +35,7 @@ pub use earlier::Earlier;
 pub use estimate::{RunEstimate, RunLimits, estimate};
 pub use interrupt::Watch;
 pub use peaks::PeakSource;
-pub use refine::{NextSize, NextSizes, PASSES};
+pub use rounds::{NextSize, NextSizes, PASSES};
 pub use workers::{RequiredBackendMissing, device_count};
 
 use gpubench_backend::host::other_programs::OtherPrograms;
@@ -180,7 +179,7 @@ pub fn run(run: &RunSpec, observer: &mut dyn Observer) -> anyhow::Result<Finishe
         observer.resumed(finished.count(), run.cells.len());
     }
     let mut rounds = Rounds::new(run, observer, start, workers, writer);
-    interrupted = interrupted || rounds.run(&run.cells, 0) || refine::refine(run, &mut rounds);
+    interrupted = interrupted || rounds.run();
     let (report, unsaved) = rounds.finish();
     if interrupted {
         observer.interrupted(&report);

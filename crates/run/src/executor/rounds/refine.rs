@@ -3,8 +3,8 @@
 
 use gpubench_report::report::{Report, Row};
 
-use super::rounds::Rounds;
-use super::{PlannedCell, RunSpec};
+use super::Rounds;
+use crate::executor::PlannedCell;
 
 /// Maximum number of further sizes per crossover; each at least halves the interval.
 pub const PASSES: usize = 2;
@@ -25,26 +25,38 @@ pub struct NextSize<'a> {
 /// Returns the sizes that would narrow the crossovers of a report, the widest crossover first.
 pub type NextSizes = for<'a> fn(&'a Report) -> Vec<NextSize<'a>>;
 
-/// Adds cells near the crossovers and runs them. Returns whether the user ended the run meanwhile.
-pub(crate) fn refine(run: &RunSpec, rounds: &mut Rounds<'_>) -> bool {
-    let Some(next_sizes) = run.next_sizes else { return false };
-    let mut cells = run.cells.clone();
-    let begin_s = rounds.spent_s();
-    let end_s = run.budget_s.unwrap_or(begin_s + LEAST_S.max(TIME_SHARE * begin_s));
-    for pass in 0..PASSES {
-        let left_s = end_s - rounds.spent_s();
-        let added = affordable(next_sizes(rounds.report()), &cells, left_s, |row| rounds.cost_s(row));
-        if added.is_empty() {
-            break;
+impl Rounds<'_> {
+    /// Adds cells near the crossovers and runs them. Returns whether the user ended the run meanwhile.
+    pub(super) fn refine(&mut self) -> bool {
+        let Some(next_sizes) = self.run.next_sizes else { return false };
+        let mut cells = self.run.cells.clone();
+        let begin_s = self.spent_s();
+        let end_s = self.run.budget_s.unwrap_or(begin_s + LEAST_S.max(TIME_SHARE * begin_s));
+        for pass in 0..PASSES {
+            let (report, left_s) = (&self.writer.report, end_s - self.spent_s());
+            let added = affordable(next_sizes(report), &cells, left_s, |row| cost_s(row, self.simulated));
+            if added.is_empty() {
+                break;
+            }
+            *self.writer.report.environment.planned_rows.get_or_insert(0) += added.len() as u64;
+            // Each pass may spend an equal part of the rest of the budget.
+            (self.left, self.budget_s) = ((PASSES - pass) * added.len(), self.run.budget_s);
+            let first = cells.len();
+            self.session.observer.cells_added(first + added.len());
+            if self.run_cells(&added, first) {
+                return true;
+            }
+            cells.extend(added);
         }
-        let first = cells.len();
-        rounds.extend(added.len(), first + added.len(), PASSES - pass);
-        if rounds.run(&added, first) {
-            return true;
-        }
-        cells.extend(added);
+        false
     }
-    false
+}
+
+/// Returns the seconds that the cell of this row took, by the budget's clock.
+fn cost_s(row: &Row, simulated: bool) -> f64 {
+    let sampled_s = row.execute.as_ref().map_or(0.0, |execute| execute.spent_s);
+    let around = row.phases.as_ref().filter(|_| !simulated);
+    sampled_s + around.map_or(0.0, |p| p.inputs_s + p.prepare_s + p.first_s + p.download_s + p.check_s)
 }
 
 /// Returns the cells at these sizes that `left_s` seconds allow, if each takes as long as its row did.
