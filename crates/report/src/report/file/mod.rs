@@ -254,7 +254,8 @@ pub fn validated(mut report: Report) -> anyhow::Result<Report> {
     if report.schema_version == 2 {
         report.schema_version = SCHEMA_VERSION;
     }
-    sanitize(report).context("the report contains text that cannot be shown; run the sweep again")
+    sanitize(&mut report).context("the report contains text that cannot be shown; run the sweep again")?;
+    Ok(report)
 }
 
 /// Gives a row the present names of its variants, so that earlier reports can be compared with new ones.
