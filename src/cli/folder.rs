@@ -1,15 +1,16 @@
 //! The folder of results: checked before any work, and restored if the run does not start.
 
 use std::cell::Cell;
-use std::fs;
-use std::io;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use gpubench_backend::host::regular::NOT_THROUGH_A_LINK;
 use gpubench_text::escape::shell_word;
 use gpubench_text::file::sync_folder_of;
 
-use crate::cli::lock::Lock;
 use crate::executor::journal;
 use crate::fleet;
 use crate::report::file;
@@ -57,9 +58,7 @@ impl Folder {
         let locked = folder.make().and_then(|()| Lock::take(path));
         match locked {
             Ok(Some(lock)) => {
-                if let Some(killed) = lock.killed_holder {
-                    remove_partial_files(path, killed);
-                }
+                remove_partial_files(path);
                 Ok(Folder { lock: Cell::new(Some(lock)), ..folder })
             }
             Ok(None) => {
@@ -130,11 +129,13 @@ fn results_in(path: &Path) -> Vec<String> {
     results
 }
 
-/// Removes the partly written results of the process that was killed while it had the lock of this folder.
-fn remove_partial_files(path: &Path, killed: u32) {
+/// Removes the partly written results of a process that was killed: who holds the lock of the folder is the only writer.
+fn remove_partial_files(path: &Path) {
     let is_partial = |name: &str| {
-        let written = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(&format!(".{killed}.part")));
-        written.is_some_and(|name| is_result(name) || name == journal::FILE_NAME)
+        let written = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".part")?.rsplit_once('.'));
+        written.is_some_and(|(name, process)| {
+            process.parse::<u32>().is_ok() && (is_result(name) || name == journal::FILE_NAME)
+        })
     };
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         if entry.file_name().to_str().is_some_and(is_partial) {
@@ -146,6 +147,46 @@ fn remove_partial_files(path: &Path, killed: u32) {
 
 fn is_result(name: &str) -> bool {
     REPORTS.contains(&name) || FORMATS.all.iter().any(|format| format.is_made_as(name))
+}
+
+/// A lock on a folder, by a file in it that the system locks: it is free again however the process ends.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Lock {
+    /// Locks a folder; returns `None` if another process holds its lock.
+    ///
+    /// # Errors
+    /// No file can be made or written in the folder.
+    pub(crate) fn take(folder: &Path) -> io::Result<Option<Lock>> {
+        let path = folder.join(".gpubench.lock");
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).custom_flags(NOT_THROUGH_A_LINK);
+        let mut file = options.open(&path)?;
+        // Other errors are those of network file systems without locks; results matter more.
+        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Ok(None);
+        }
+        // The holder before may have removed the file after it was opened here; then the lock guards nothing.
+        let is_there = fs::metadata(&path).and_then(|there| Ok(there.ino() == file.metadata()?.ino()));
+        if !is_there.unwrap_or(false) {
+            return Ok(None);
+        }
+        let written = file.write_all(b"locked by gpubench\n");
+        // If that failed, dropping the lock removes the file.
+        let lock = Lock { path, _file: file };
+        written.map(|()| Some(lock))
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Removed while it is locked. If that fails, the next run takes the file that is left.
+        let _ = fs::remove_file(&self.path);
+    }
 }
 
 #[cfg(test)]
@@ -177,18 +218,15 @@ mod tests {
     }
 
     #[test]
-    fn only_partial_results_of_the_killed_holder_are_removed() {
+    fn only_partial_results_of_killed_runs_are_removed() {
         let root = tempfile::tempdir().unwrap();
         let at = |name: &str| root.path().join(name);
-        let gone = [".report.json.2026.part", ".journal.jsonl.2026.part", ".time-matmul-f32.png.2026.part"];
+        let gone = [".report.json.2026.part", ".journal.jsonl.7.part", ".time-matmul-f32.png.2026.part"];
         let files =
-            [".report.json.2025.part", ".thesis.tex.2026.part", ".gpubench-2026", "report.json.2026.part"];
+            [".thesis.tex.2026.part", ".gpubench-2026", "report.json.2026.part", ".report.json.a.part"];
         let folders = [".backup.2026.part", ".fleet.json.2026.part", ".gpubench-2025"];
         gone.iter().chain(&files).for_each(|name| fs::write(at(name), "x").unwrap());
         folders.iter().for_each(|name| fs::create_dir(at(name)).unwrap());
-        drop(Folder::claim(root.path(), &[], false).unwrap());
-        assert!(gone.iter().all(|name| at(name).exists()), "nobody was killed");
-        fs::write(at(".gpubench.lock"), "locked by gpubench, process 2026\n").unwrap();
         drop(Folder::claim(root.path(), &[], false).unwrap());
         assert!(!gone.iter().any(|name| at(name).exists()));
         assert!(files.iter().chain(&folders).all(|name| at(name).exists()));

@@ -6,7 +6,6 @@ mod compare;
 mod completions;
 mod folder;
 mod inventory;
-mod lock;
 mod merge;
 mod protocol_check;
 mod redraw;
@@ -68,12 +67,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
             let inventory = inventory::Inventory::of_registries(&options_with(&blas)?, ops.as_ref())?;
             stream::print(&if json { inventory.json()? } else { inventory.text() })?;
         }
-        Command::Doctor { json, rules: Some(report), .. } => {
-            let (text, is_right) = doctor::rules::run(&report, json)?;
-            stream::print(&text)?;
-            return Ok(ExitCode::from(u8::from(!is_right)));
-        }
-        Command::Doctor { json, blas, python, rules: None } => {
+        Command::Doctor { json, blas, python } => {
             let mut text = Vec::new();
             doctor::run(json, &options_with(&blas)?, python.as_deref(), &mut text)?;
             stream::print_bytes(&text)?;
@@ -104,10 +98,10 @@ fn options_with(blas: &[PathBuf]) -> Result<Options> {
 mod values {
     //! Parsers for options that sweeps do not have; each refuses meaningless values in one line.
 
-    use anyhow::Context;
+    use anyhow::{Result, ensure};
     use gpubench_text::percent;
 
-    use crate::settings::syntax::{self, ValueRefusal, WholeNumber};
+    use crate::settings::syntax::{TomlKind, ValueRefusal, whole};
 
     /// Parses `--precision`.
     pub(crate) fn precision(text: &str) -> Result<f64, String> {
@@ -125,15 +119,15 @@ mod values {
 
     /// Parses `--passes`.
     pub(crate) fn passes(text: &str) -> Result<u32, ValueRefusal> {
-        syntax::from_text::<WholeNumber<{ MIN_PASSES as u64 }, { MAX_PASSES as u64 }>, _>(text, |passes| {
-            let passes =
-                u32::try_from(passes).ok().filter(|passes| (MIN_PASSES..=MAX_PASSES).contains(passes));
-            passes.with_context(|| {
-                format!(
-                    "a baseline has {MIN_PASSES} to {MAX_PASSES} passes: with fewer, a run in which nothing changed could never \
-                     pass; 5 are usual"
-                )
-            })
-        })
+        let parsed = || -> Result<u32> {
+            let passes = whole(text, MIN_PASSES.into()..=MAX_PASSES.into())?;
+            ensure!(
+                (MIN_PASSES.into()..=MAX_PASSES.into()).contains(&passes),
+                "a baseline has {MIN_PASSES} to {MAX_PASSES} passes: with fewer, a run in which nothing changed could never \
+                 pass; 5 are usual"
+            );
+            Ok(u32::try_from(passes)?)
+        };
+        parsed().map_err(|error| ValueRefusal::new(&error, TomlKind::Whole))
     }
 }

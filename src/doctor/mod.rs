@@ -5,7 +5,6 @@
 //! libraries do not call each other's routines.
 
 mod python;
-pub mod rules;
 mod summary;
 mod text;
 

@@ -1,5 +1,6 @@
 //! Turns settings into a plan: the cells of a run, in the order of the report. Uses no device.
 
+pub mod refinement;
 mod workers;
 
 use std::cmp::Ordering;

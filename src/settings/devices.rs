@@ -3,9 +3,6 @@
 use std::fmt;
 
 use anyhow::{Result, bail};
-use serde::{Deserialize, Deserializer};
-
-use super::syntax::ValueSyntax;
 
 /// The devices that `--device` selects.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,24 +23,11 @@ impl DeviceSelection {
     }
 }
 
-/// A list on the command line; one number in a sweep file.
-impl ValueSyntax for DeviceSelection {
-    type Raw = DeviceSelection;
-
-    fn from_text(text: &str) -> Result<DeviceSelection> {
-        parse(text)
-    }
-
-    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DeviceSelection, D::Error> {
-        u32::deserialize(deserializer).map(|one| DeviceSelection::Named(vec![one]))
-    }
-}
-
 /// Parses `0`, `0,2` or `all`.
 ///
 /// # Errors
 /// The text has another form, or names a device twice.
-fn parse(text: &str) -> Result<DeviceSelection> {
+pub(super) fn parse(text: &str) -> Result<DeviceSelection> {
     let items: Vec<&str> = text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
     if items == ["all"] {
         return Ok(DeviceSelection::All);

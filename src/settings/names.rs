@@ -1,9 +1,7 @@
 //! Parses names on the command line and in sweep files: of ops, element types, backends, formats.
 
-use anyhow::{Result, anyhow, bail, ensure};
-use gpubench_report::pattern::{self, Pattern};
+use anyhow::{Result, anyhow, bail};
 use gpubench_text::words::{choose, unknown};
-use serde::Deserializer;
 
 use crate::answer::Versus;
 use crate::backend::external::ADAPTERS;
@@ -11,7 +9,6 @@ use crate::backend::{BACKENDS, TransferMemory};
 use crate::case::{Cache, DType};
 use crate::op::OPS;
 use crate::settings::ReportFormat;
-use crate::settings::syntax::{CommaList, ValueSyntax};
 use crate::write::chart::{self, ChartKind, Selection, Theme};
 use crate::write::report::FORMATS;
 
@@ -31,7 +28,7 @@ const HALF: Meaning = Meaning::Advice(
 const TF32: Meaning =
     Meaning::Advice("TF32 exists as a variant of matmul: --ops matmul --variants cublas-tf32");
 
-/// CommaList of other programs, each with the kind of list it is written in and its meaning here. Suggestions by spelling
+/// Words of other programs, each with the kind of list it is written in and its meaning here. Suggestions by spelling
 /// would be wrong for them, such as cpu for gpu.
 const MEANINGS: &[(&str, &[&str], Meaning)] = &[
     ("backend", &["gpu", "nvidia", "device", "cublas"], Meaning::Word("cuda")),
@@ -163,24 +160,6 @@ pub fn chart_formats(text: &str) -> Result<Vec<chart::Format>> {
 /// Parses kinds of charts; `all` is every kind.
 pub fn charts(text: &str) -> Result<Selection> {
     Ok(Selection::of(chosen("chart", text, &ChartKind::ALL.map(ChartKind::name))?))
-}
-
-/// Patterns that choose variants. The reader of a sweep file sets their origin, and refuses an empty list.
-pub struct Patterns;
-
-impl ValueSyntax for Patterns {
-    type Raw = Vec<Pattern>;
-    const QUOTES: bool = true;
-
-    fn from_text(text: &str) -> Result<Vec<Pattern>> {
-        let patterns = pattern::parse_list(text, "--variants");
-        ensure!(!patterns.is_empty(), "no variant is named: name one, or '*' for all");
-        Ok(patterns)
-    }
-
-    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Pattern>, D::Error> {
-        CommaList::from_toml(deserializer).map(|list| pattern::parse_list(&list, ""))
-    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! The types of option values, each with its syntax, default and check.
+//! The types of option values, each with its kind in sweep files, default and parser.
 
-use anyhow::{Result, ensure};
-use gpubench_report::pattern::Pattern;
-use gpubench_text::percent;
+use anyhow::{Context, Result, ensure};
+use gpubench_report::pattern::{self, Pattern};
+use gpubench_text::{duration, percent};
 
 use super::devices::DeviceSelection;
-use super::syntax::{CommaList, DurationSyntax, Fraction, NumberWithUnit, WholeNumber, Word, value};
+use super::syntax::{value, whole};
 use super::threads::{self, CpuThreads};
-use super::{names, sizes};
+use super::{devices, names, sizes};
 use crate::backend::TransferMemory;
 use crate::case::{Cache, DType};
 use crate::write::chart::Theme;
@@ -17,75 +17,85 @@ const MAX_REPETITIONS: u64 = 1_000_000;
 
 value! {
     /// Names of ops, in the order of the registry.
-    Ops(Vec<String>) as CommaList, |text: String| names::ops(&text);
+    Ops(Vec<String>) as List, names::ops;
     /// Sizes N, ascending, each once.
-    Sizes(Vec<u64>) as CommaList, |text: String| sizes::parse(&text);
+    Sizes(Vec<u64>) as List, sizes::parse;
     /// Element types.
-    DTypes(Vec<DType>) as CommaList = vec![DType::F32], |text: String| names::dtypes(&text);
+    DTypes(Vec<DType>) as List = vec![DType::F32], names::dtypes;
     /// Names of backends. Resolving the settings checks them.
-    Backends(BackendList) as CommaList = BackendList::unchecked(names::DEFAULT_BACKENDS),
-        |text: String| Ok(BackendList::unchecked(&text));
-    /// Patterns of variants' names.
-    Variants(Vec<Pattern>) as names::Patterns, Ok;
+    Backends(BackendList) as List = BackendList::unchecked(names::DEFAULT_BACKENDS),
+        |text| Ok(BackendList::unchecked(text));
+    /// Patterns of variants' names. The reader of a sweep file sets their origin.
+    Variants(Vec<Pattern>) as List, |text| {
+        let patterns = pattern::parse_list(text, "--variants");
+        ensure!(!patterns.is_empty(), "no variant is named: name one, or '*' for all");
+        Ok(patterns)
+    };
     /// Share of stored entries, above 0 and at most 1.
     #[derive(Copy)]
-    Density(f64) as Fraction, |share| {
+    Density(f64) as Number, |text| {
+        let share: f64 = text.trim().parse().ok().context("it must be a number above 0 and at most 1")?;
         ensure!(share > 0.0 && share <= 1.0, "density {share} is not above 0 and at most 1");
         Ok(share)
     };
     /// Seed of the operands.
     #[derive(Copy)]
-    Seed(u64) as WholeNumber<0, { u64::MAX }> = 42, Ok;
+    Seed(u64) as Whole = 42, |text| whole(text, 0..=u64::MAX);
     /// States of the caches.
-    CacheStates(Vec<Cache>) as Word = vec![Cache::Cold], |text: String| names::caches(&text);
+    CacheStates(Vec<Cache>) as Word = vec![Cache::Cold], names::caches;
     /// Number of samples per cell.
     #[derive(Copy)]
-    Samples(u32) as WholeNumber<1, MAX_REPETITIONS>, |count| {
+    Samples(u32) as Whole, |text| {
+        let count = whole(text, 1..=MAX_REPETITIONS)?;
         ensure!(count >= 1, "0 samples measure nothing: use at least 1");
         repetitions("samples", count)
     };
     /// Half the interval of a median, relative to the median.
     #[derive(Copy)]
-    Precision(f64) as NumberWithUnit, |text: String| percent::parse(&text);
-    /// DurationSyntax of sampling per cell.
+    Precision(f64) as Figure, percent::parse;
+    /// Duration of sampling per cell.
     #[derive(Copy)]
-    MaxTime(f64) as DurationSyntax, |seconds| {
+    MaxTime(f64) as Figure, |text| {
+        let seconds = duration::parse(text)?;
         ensure!(seconds >= 1e-3, "a cell cannot be sampled in less than 1 ms: use at least 1ms");
         Ok(seconds)
     };
-    /// DurationSyntax for the whole run.
+    /// Duration of the whole run.
     #[derive(Copy)]
-    Budget(f64) as DurationSyntax, |seconds| {
+    Budget(f64) as Figure, |text| {
+        let seconds = duration::parse(text)?;
         ensure!(seconds >= 1.0, "a run needs at least a second: use at least 1s");
         Ok(seconds)
     };
     /// Number of rounds.
     #[derive(Copy)]
-    Rounds(u32) as WholeNumber<1, 100>, |count| {
+    Rounds(u32) as Whole, |text| {
+        let count = whole(text, 1..=100)?;
         ensure!((1..=100).contains(&count), "{count} rounds are not possible: use 1 to 100");
         Ok(u32::try_from(count)?)
     };
     /// Host memory of copies.
     #[derive(Copy)]
-    Transfer(TransferMemory) as Word = TransferMemory::default(), |text: String| names::transfer(&text);
+    Transfer(TransferMemory) as Word = TransferMemory::default(), names::transfer;
     /// Number of warm-up executions.
     #[derive(Copy)]
-    Warmup(u32) as WholeNumber<0, MAX_REPETITIONS>, |count| repetitions("warm-up executions", count);
+    Warmup(u32) as Whole, |text| repetitions("warm-up executions", whole(text, 0..=MAX_REPETITIONS)?);
     /// Numbers of CPU threads.
-    ThreadCounts(CpuThreads) as NumberWithUnit = CpuThreads::default(), |text: String| threads::parse(&text);
-    /// CUDA devices, by ordinal.
-    DeviceChoice(DeviceSelection) as DeviceSelection = DeviceSelection::Named(vec![0]), Ok;
+    ThreadCounts(CpuThreads) as Figure = CpuThreads::default(), threads::parse;
+    /// CUDA devices, by ordinal: a list on the command line, one number in a sweep file.
+    DeviceChoice(DeviceSelection) as Whole = DeviceSelection::Named(vec![0]), devices::parse;
     /// Time limit per cell in seconds, at least the resolution of waiting for a worker, one millisecond.
     #[derive(Copy)]
-    CellTimeout(f64) as DurationSyntax = 300.0, |seconds| {
+    CellTimeout(f64) as Figure = 300.0, |text| {
+        let seconds = duration::parse(text)?;
         ensure!(seconds >= 1e-3, "a cell needs at least a millisecond: use at least 1ms");
         Ok(seconds)
     };
     /// The contenders of the answer: `A:B`, or `sides`.
-    Contenders(String) as Word, |text: String| names::contenders(&text);
+    Contenders(String) as Word, names::contenders;
     /// Theme of charts.
     #[derive(Copy)]
-    ThemeName(Theme) as Word = Theme::default(), |text: String| names::theme(&text);
+    ThemeName(Theme) as Word = Theme::default(), names::theme;
 }
 
 /// The backends that one source names.

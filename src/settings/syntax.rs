@@ -1,11 +1,11 @@
-//! The machinery of option values: each value is a type with one check, for the command line and for sweep files.
+//! The machinery of option values: each value is a type with one parser, for the command line and for sweep files.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use anyhow::{Context, Result};
-use gpubench_text::duration;
-use gpubench_text::toml_value::{self, Scalar};
-use serde::de::{self, Deserialize, Deserializer};
+use gpubench_text::toml_reader::{Scalar, Words};
+use serde::de::{Deserialize, Deserializer};
 
 /// The reason for refusing a value on the command line.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +13,14 @@ pub struct ValueRefusal {
     reason: String,
     /// Whether the reason quotes the wrong word, so that the message need not quote the value again.
     pub quotes: bool,
+}
+
+impl ValueRefusal {
+    /// Says why a value of that kind is refused.
+    pub fn new(error: &anyhow::Error, kind: TomlKind) -> ValueRefusal {
+        let quotes = matches!(kind, TomlKind::List | TomlKind::Word);
+        ValueRefusal { reason: error.to_string(), quotes }
+    }
 }
 
 impl fmt::Display for ValueRefusal {
@@ -23,139 +31,67 @@ impl fmt::Display for ValueRefusal {
 
 impl std::error::Error for ValueRefusal {}
 
-/// A syntax for values on the command line and in a sweep file.
-pub trait ValueSyntax {
-    /// The value before it is checked.
-    type Raw;
-    /// Whether refusals quote the wrong word.
-    const QUOTES: bool = false;
-
-    /// Reads it from the command line.
-    fn from_text(text: &str) -> Result<Self::Raw>;
-
-    /// Reads it from a sweep file.
-    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self::Raw, D::Error>;
+/// The kind of a value in a sweep file. Its text is parsed as on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TomlKind {
+    /// A list separated by commas, or an array of strings and whole numbers.
+    List,
+    /// A word from a list.
+    Word,
+    /// A figure with its unit, as a string, or a number.
+    Figure,
+    /// A whole number.
+    Whole,
+    /// A number.
+    Number,
 }
 
-/// CommaList from a list, separated by commas; in a sweep file also an array of strings and whole numbers.
-pub struct CommaList;
-
-impl ValueSyntax for CommaList {
-    type Raw = String;
-    const QUOTES: bool = true;
-
-    fn from_text(text: &str) -> Result<String> {
-        Ok(text.to_owned())
-    }
-
-    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-        toml_value::Words::deserialize(deserializer).map(|words| words.0)
+impl TomlKind {
+    /// Returns the text of a value.
+    pub fn text<'de, D: Deserializer<'de>>(self, from: D) -> Result<String, D::Error> {
+        match self {
+            TomlKind::List => Words::deserialize(from).map(|words| words.0),
+            TomlKind::Word | TomlKind::Figure => Scalar::deserialize(from).map(|scalar| scalar.0),
+            TomlKind::Whole => u64::deserialize(from).map(|number| number.to_string()),
+            TomlKind::Number => f64::deserialize(from).map(|number| number.to_string()),
+        }
     }
 }
 
-/// One string or number, which the check parses.
-pub struct Text<const QUOTES: bool>;
-
-/// One word from a list.
-pub type Word = Text<true>;
-/// A number with a unit, or a word.
-pub type NumberWithUnit = Text<false>;
-
-impl<const QUOTES: bool> ValueSyntax for Text<QUOTES> {
-    type Raw = String;
-    const QUOTES: bool = QUOTES;
-
-    fn from_text(text: &str) -> Result<String> {
-        Ok(text.to_owned())
-    }
-
-    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-        Scalar::deserialize(deserializer).map(|scalar| scalar.0)
-    }
+/// Parses a whole number; the caller refuses those outside `range`, which the message for another text names.
+pub fn whole(text: &str, range: RangeInclusive<u64>) -> Result<u64> {
+    let (min, max) = range.into_inner();
+    text.trim().parse().ok().with_context(|| format!("it must be a whole number from {min} to {max}"))
 }
 
-/// A duration such as `500ms`, in seconds.
-pub struct DurationSyntax;
-
-impl ValueSyntax for DurationSyntax {
-    type Raw = f64;
-
-    fn from_text(text: &str) -> Result<f64> {
-        duration::parse(text)
-    }
-
-    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        duration::parse(&NumberWithUnit::from_toml(deserializer)?).map_err(de::Error::custom)
-    }
-}
-
-/// A whole number. The limits appear in the message for text that is no such number; the check refuses numbers outside
-/// them.
-pub struct WholeNumber<const MIN: u64, const MAX: u64>;
-
-impl<const MIN: u64, const MAX: u64> ValueSyntax for WholeNumber<MIN, MAX> {
-    type Raw = u64;
-
-    fn from_text(text: &str) -> Result<u64> {
-        text.trim().parse().ok().with_context(|| format!("it must be a whole number from {MIN} to {MAX}"))
-    }
-
-    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-        u64::deserialize(deserializer)
-    }
-}
-
-/// A fraction.
-pub struct Fraction;
-
-impl ValueSyntax for Fraction {
-    type Raw = f64;
-
-    fn from_text(text: &str) -> Result<f64> {
-        text.trim().parse().ok().context("it must be a number above 0 and at most 1")
-    }
-
-    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        f64::deserialize(deserializer)
-    }
-}
-
-/// Parses and checks a value from the command line.
-pub fn from_text<F: ValueSyntax, T>(
-    text: &str,
-    check: impl Fn(F::Raw) -> Result<T>,
-) -> Result<T, ValueRefusal> {
-    let read = F::from_text(text).and_then(check);
-    read.map_err(|error| ValueRefusal { reason: error.to_string(), quotes: F::QUOTES })
-}
-
-/// Parses and checks a value from a sweep file.
-pub fn from_toml<'de, F: ValueSyntax, D: Deserializer<'de>, T>(
-    deserializer: D,
-    check: impl Fn(F::Raw) -> Result<T>,
-) -> Result<T, D::Error> {
-    check(F::from_toml(deserializer)?).map_err(de::Error::custom)
-}
-
-/// Defines the types of option values, each as `NAME(TYPE) as FORM = DEFAULT, CHECK;`. The check converts the raw
-/// value or refuses it.
+/// Defines the types of option values, each as `NAME(TYPE) as KIND = DEFAULT, PARSER;`, where the parser takes a text, and
+/// [`TomlKind`] is what a sweep file may write.
 macro_rules! value {
-    ($($(#[$meta:meta])* $name:ident($inner:ty) as $form:ty $(= $default:expr)?, $check:expr;)*) => {$(
+    ($($(#[$meta:meta])* $name:ident($inner:ty) as $kind:ident $(= $default:expr)?, $parse:expr;)*) => {$(
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
         pub struct $name(pub $inner);
+
+        impl $name {
+            fn parse(text: &str) -> Result<Self> {
+                let parse: fn(&str) -> Result<$inner> = $parse;
+                parse(text).map($name)
+            }
+        }
 
         impl std::str::FromStr for $name {
             type Err = $crate::settings::syntax::ValueRefusal;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                $crate::settings::syntax::from_text::<$form, _>(text, $check).map($name)
+                use $crate::settings::syntax::{TomlKind, ValueRefusal};
+                $name::parse(text).map_err(|error| ValueRefusal::new(&error, TomlKind::$kind))
             }
         }
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                $crate::settings::syntax::from_toml::<$form, D, _>(deserializer, $check).map($name)
+                let text = $crate::settings::syntax::TomlKind::$kind.text(deserializer)?;
+                $name::parse(&text).map_err(serde::de::Error::custom)
             }
         }
 

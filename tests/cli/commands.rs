@@ -170,40 +170,6 @@ fn doctor_examines_every_backend_whatever_is_installed() {
     assert_eq!(names, own.chain(["python"]).collect::<Vec<_>>());
 }
 
-#[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says why")]
-fn doctor_names_the_rules_that_lost_and_says_what_to_run_for_other_reports() {
-    if !std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("results/h100").exists() {
-        eprintln!("skipped: a package has no kept reports");
-        return;
-    }
-    let folder = Folder::new();
-    let kept = |name: &str| format!("{}/results/{name}", env!("CARGO_MANIFEST_DIR"));
-    let ended = folder.run(&["doctor", "--rules", &kept("h100/rules/structured")]);
-    let text = ended.stdout;
-    assert_eq!(ended.code, 1);
-    assert!(text.starts_with("In 2 of 36 cases, auto picked"), "{text}");
-    assert!(text.contains("fft r2c: otherwise") && text.contains("geometric mean"), "{text}");
-    assert!(text.contains("\nfft: bluestein\n"), "the report is older than that variant: {text}");
-    assert!(text.contains("To measure them: gpubench run --backends cuda --variants '*' --ops "), "{text}");
-    let first = text.lines().nth(3).unwrap();
-    assert!(first.starts_with("fft  777  f32") && first.ends_with("1.26"), "{text}");
-    let ended = folder.run(&["doctor", "--json", "--rules", &kept("h100/rules/dense")]);
-    assert_eq!(ended.code, 0);
-    let found: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
-    assert_eq!((&found["cases"], &found["lost"]), (&30.into(), &serde_json::json!([])));
-    assert!(found["slowdown"].as_f64().is_some_and(|slowdown| (1.0..1.05).contains(&slowdown)), "{found}");
-    assert_eq!(found["rules"][0]["variant"], "dmma", "{found}");
-    for (report, part) in
-        [(kept("xeon-2"), "run --backends cuda --variants '*'"), (kept("no-folder"), "give a report.json")]
-    {
-        let ended = folder.run(&["doctor", "--rules", &report]);
-        let text = ended.stderr;
-        assert_eq!(ended.code, 2);
-        assert!(text.lines().count() == 1 && text.contains(part), "{text}");
-    }
-}
-
 /// Returns the path of a BLAS library of this machine, by its name in `doctor`.
 fn library(found: &serde_json::Value, name: &str) -> Option<String> {
     let findings = found["backends"][0]["findings"].as_array()?;

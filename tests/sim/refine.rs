@@ -3,6 +3,7 @@
 use gpubench::answer::crossover::{Crossover, crossover};
 use gpubench::answer::{Kind, Place, sections};
 use gpubench::compare::{Policy, Run, Runs, Verdict, compare};
+use gpubench::plan::refinement::next_sizes;
 use gpubench::report::Report;
 
 use crate::sim::stage::Stage;
@@ -34,7 +35,7 @@ const TRUTH: f64 = 98.7;
 
 fn stage(script: &str, sizes: &[u64], refine: bool) -> Stage {
     let mut stage = Stage::adaptive(script, "sin", sizes);
-    stage.run.refine = refine;
+    stage.run.next_sizes = refine.then_some(next_sizes);
     stage
 }
 

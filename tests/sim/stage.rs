@@ -94,7 +94,7 @@ pub(crate) fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dty
         options,
         seed: 42,
         budget_s: None,
-        refine: false,
+        next_sizes: None,
         peaks: PeakSource::Unwanted,
         cell_timeout: Duration::from_secs(60),
         isolate: true,

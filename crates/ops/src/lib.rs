@@ -22,6 +22,7 @@ mod elementwise;
 mod fft;
 pub mod judge;
 mod matmul;
+pub mod peak_share;
 mod reduction;
 pub mod reference;
 mod sines;

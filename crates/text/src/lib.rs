@@ -11,9 +11,7 @@ pub mod glob;
 pub mod limited;
 pub mod percent;
 pub mod size_filter;
-pub mod toml_error;
 pub mod toml_reader;
-pub mod toml_value;
 pub mod words;
 
 /// Writes counted nouns: `1 cell`, `15 cells`.

@@ -1,11 +1,11 @@
 //! Defines filters of sizes N: one size, a range, or a glob over the digits.
 
-use std::fmt;
-
 use serde::Deserialize;
-use serde::de::{self, Deserializer, Visitor};
+use serde::de::{self, Deserializer};
+use toml::Value;
 
 use crate::glob::glob;
+use crate::toml_reader::not_a;
 
 /// Sizes N to which a rule of a simulation script or a policy file applies.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,27 +54,11 @@ impl SizeFilter {
 
 impl<'de> Deserialize<'de> for SizeFilter {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(SizeFilterVisitor)
-    }
-}
-
-struct SizeFilterVisitor;
-
-impl Visitor<'_> for SizeFilterVisitor {
-    type Value = SizeFilter;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a size such as 100, or a string such as \"100..2000\" or \"1*\"")
-    }
-
-    fn visit_i64<E: de::Error>(self, n: i64) -> Result<SizeFilter, E> {
-        let side = u64::try_from(n).ok().filter(|&n| n >= 1);
-        let side = side.ok_or_else(|| E::invalid_value(de::Unexpected::Signed(n), &self))?;
-        Ok(SizeFilter::Range(side, side))
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<SizeFilter, E> {
-        SizeFilter::parse(text).map_err(E::custom)
+        match Value::deserialize(deserializer)? {
+            Value::Integer(n) if n >= 1 => Ok(SizeFilter::Range(n as u64, n as u64)),
+            Value::String(text) => SizeFilter::parse(&text).map_err(de::Error::custom),
+            _ => Err(not_a("a size such as 100, or a string such as \"100..2000\" or \"1*\"")),
+        }
     }
 }
 

@@ -1,17 +1,67 @@
-//! Reads TOML files into types, with [`TomlError`]s. The kinds of values are checked here, so that errors do not depend on
-//! the parser's messages.
+//! Reads TOML files into types. An error is one line that names the key, what it must be, and the nearest valid word.
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::fmt;
 
-use serde::de::value::CowStrDeserializer;
-use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, de, forward_to_deserialize_any};
-use serde_spanned::de::SpannedDeserializer;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use serde::Deserialize;
+use serde::de::{self, Deserializer, Unexpected};
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+use toml::{Spanned, Value};
 
-use crate::toml_error::{LIST, Problem, TABLE, TEXT, TomlError};
+use crate::{control, words};
+
+/// An error in a TOML file. [`Display`](fmt::Display) writes it on one line.
+#[derive(Debug)]
+pub struct TomlError {
+    /// The problem.
+    pub problem: Problem,
+    /// First byte of the problem.
+    byte: usize,
+}
+
+/// Kind of problem.
+#[derive(Debug, PartialEq)]
+pub enum Problem {
+    /// A key that is unknown in its table.
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// Keys that are valid there.
+        valid: Vec<String>,
+    },
+    /// Any other problem, in words.
+    Refused(String),
+}
+
+impl TomlError {
+    /// Creates an error at that byte of the file.
+    pub fn new(problem: Problem, byte: usize) -> TomlError {
+        TomlError { problem, byte }
+    }
+
+    /// Returns its one-based line in `text`, the content of the file.
+    pub fn line(&self, text: &str) -> usize {
+        line_of(text, self.byte)
+    }
+}
+
+/// Returns the one-based line of a byte of `text`.
+pub fn line_of(text: &str, byte: usize) -> usize {
+    text.bytes().take(byte).filter(|&b| b == b'\n').count() + 1
+}
+
+impl fmt::Display for TomlError {
+    /// Control characters in quoted keys and strings are escaped as in TOML.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sentence = match &self.problem {
+            Problem::UnknownKey { key, valid } => {
+                words::unknown("key", key, &valid.iter().map(String::as_str).collect::<Vec<_>>())
+            }
+            Problem::Refused(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        };
+        f.write_str(&control::spelled_out(&sentence))
+    }
+}
 
 /// Reads a whole file.
 ///
@@ -25,14 +75,14 @@ pub fn read<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, TomlError> {
 pub fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, TomlError> {
     DeTable::parse(text).map_err(|error| {
         let byte = error.span().map_or(0, |span| span.start);
-        TomlError::new(Problem::Syntax(error.message().to_owned())).at(byte)
+        TomlError::new(Problem::Refused(error.message().to_owned()), byte)
     })
 }
 
 /// Reads a parsed table.
 pub fn from_table<'t, T: Deserialize<'t>>(table: Spanned<DeTable<'t>>) -> Result<T, TomlError> {
-    let span = table.span();
-    T::deserialize(SpannedValue { value: DeValue::Table(table.into_inner()), span })
+    let root = Spanned::new(table.span(), DeValue::Table(table.into_inner()));
+    T::deserialize(ValueDeserializer::from(root.clone())).map_err(|error| described(&root, &error))
 }
 
 /// Removes the tables of `[[key]]` from `table` and returns them; empty if there are none.
@@ -40,227 +90,159 @@ pub fn from_table<'t, T: Deserialize<'t>>(table: Spanned<DeTable<'t>>) -> Result
 /// # Errors
 /// The key's value is not a list of tables.
 pub fn take_tables<'t>(table: &mut DeTable<'t>, key: &str) -> Result<Vec<Spanned<DeTable<'t>>>, TomlError> {
-    let Some(value) = table.remove(key).map(SpannedValue::from) else { return Ok(vec![]) };
-    let items = match value.value {
-        DeValue::Array(items) => items,
-        _ => return Err(value.is_not(LIST).of_key(key)),
+    let wrong = |wanted, value: &DeValue<'_>, byte| {
+        TomlError::new(Problem::Refused(wrong_kind(key, wanted, value)), byte)
     };
-    let tables = items.into_iter().map(SpannedValue::from).map(|item| match item.value {
-        DeValue::Table(table) => Ok(Spanned::new(item.span, table)),
-        _ => Err(item.is_not(TABLE).of_key(key)),
+    let Some(value) = table.remove(key) else { return Ok(vec![]) };
+    let byte = value.span().start;
+    let items = match value.into_inner() {
+        DeValue::Array(items) => items,
+        other => return Err(wrong(LIST, &other, byte)),
+    };
+    let tables = items.into_iter().map(|item| {
+        let span = item.span();
+        match item.into_inner() {
+            DeValue::Table(table) => Ok(Spanned::new(span, table)),
+            other => Err(wrong(TABLE, &other, span.start)),
+        }
     });
     tables.collect()
 }
 
-/// A value and its bytes in the file.
-struct SpannedValue<'t> {
-    value: DeValue<'t>,
-    span: Range<usize>,
+/// Names of kinds of values in messages.
+const LIST: &str = "a list";
+const TABLE: &str = "a table";
+const TEXT: &str = "a string";
+
+/// Keys whose values are tables in a list: `[[key]]`.
+const LISTS_OF_TABLES: [&str; 5] = ["sweep", "variant", "rule", "device", "cell"];
+
+/// Words the message of the TOML reader as gpubench does, with the key and the value that it is about.
+fn described(root: &Spanned<DeValue<'_>>, error: &toml::de::Error) -> TomlError {
+    let byte = error.span().map_or(root.span().start, |span| span.start);
+    let (key, value) = innermost(root, "the value", byte).unwrap_or(("the value", root.get_ref()));
+    let message = error.message();
+    let quoted = |text: &str| text.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    let unknown = |what| Some(message.strip_prefix(what)?.split_once("`, "));
+    let problem = if let Some(Some((key, valid))) = unknown("unknown field `") {
+        Problem::UnknownKey { key: key.to_owned(), valid: quoted(valid) }
+    } else if let Some(Some((word, valid))) = unknown("unknown variant `") {
+        let valid = quoted(valid);
+        let valid: Vec<&str> = valid.iter().map(String::as_str).collect();
+        Problem::Refused(words::unknown(key.strip_suffix('s').unwrap_or(key), word, &valid))
+    } else if let Some(missing) = message.strip_prefix("missing field ") {
+        Problem::Refused(format!("the key {} is missing", missing.replace('`', "'")))
+    } else if message == "wanted string or table" {
+        Problem::Refused(wrong_kind(key, TEXT, value))
+    } else {
+        let is_kind = message.starts_with("invalid ");
+        let wanted = message.rsplit_once(", expected ").filter(|_| is_kind).map(|(_, wanted)| wanted);
+        Problem::Refused(wanted.map_or(message.to_owned(), |wanted| wrong_kind(key, wanted, value)))
+    };
+    TomlError::new(problem, byte)
 }
 
-impl<'t> From<Spanned<DeValue<'t>>> for SpannedValue<'t> {
-    fn from(value: Spanned<DeValue<'t>>) -> Self {
-        let span = value.span();
-        SpannedValue { value: value.into_inner(), span }
+/// Returns the innermost value that begins at that byte, with its key.
+fn innermost<'a, 't>(
+    value: &'a Spanned<DeValue<'t>>,
+    key: &'a str,
+    byte: usize,
+) -> Option<(&'a str, &'a DeValue<'t>)> {
+    let within = match value.get_ref() {
+        DeValue::Array(items) => items.iter().find_map(|item| innermost(item, key, byte)),
+        DeValue::Table(table) => table.iter().find_map(|(key, item)| innermost(item, key.get_ref(), byte)),
+        _ => None,
+    };
+    within.or_else(|| (value.span().start == byte).then_some((key, value.get_ref())))
+}
+
+/// Says that the value of a key must be what serde or a visitor calls `wanted`.
+fn wrong_kind(key: &str, wanted: &str, value: &DeValue<'_>) -> String {
+    let found: Cow<'_, str> = match value {
+        DeValue::String(_) => TEXT.into(),
+        DeValue::Integer(number) => number.to_string().into(),
+        DeValue::Float(number) => number.to_string().into(),
+        DeValue::Boolean(value) => value.to_string().into(),
+        DeValue::Datetime(_) => "a date".into(),
+        DeValue::Array(_) => LIST.into(),
+        DeValue::Table(_) => TABLE.into(),
+    };
+    let whole = |max: u64| match value {
+        DeValue::Integer(number) if number.as_str().starts_with('-') => "a whole number, 0 or more".into(),
+        DeValue::Integer(_) => Cow::from(format!("a whole number from 0 to {max}")),
+        _ => "a whole number".into(),
+    };
+    let wanted = match wanted {
+        "u32" => whole(u32::MAX.into()),
+        "u64" => whole(u64::MAX),
+        "f64" => "a number".into(),
+        "a boolean" => "true or false".into(),
+        "path string" => TEXT.into(),
+        "a sequence" => LIST.into(),
+        "a map" => TABLE.into(),
+        other if other.starts_with("struct ") => TABLE.into(),
+        other => other.into(),
+    };
+    match found.as_ref() {
+        TABLE if wanted == LIST && LISTS_OF_TABLES.contains(&key) => {
+            format!("write [[{key}]] with two brackets")
+        }
+        _ if wanted == LIST && LISTS_OF_TABLES.contains(&key) => {
+            format!("{key} must be a list of tables, not {found}: write [[{key}]]")
+        }
+        _ => format!("{key} must be {wanted}, not {found}"),
     }
 }
 
-impl<'t> SpannedValue<'t> {
-    /// Returns the name of the value's kind in messages.
-    fn found(&self) -> Cow<'static, str> {
-        match &self.value {
-            DeValue::String(_) => TEXT.into(),
-            DeValue::Integer(number) => number.to_string().into(),
-            DeValue::Float(number) => number.to_string().into(),
-            DeValue::Boolean(value) => value.to_string().into(),
-            DeValue::Datetime(_) => "a date".into(),
-            DeValue::Array(_) => LIST.into(),
-            DeValue::Table(_) => TABLE.into(),
+/// Returns the error of a value that is not `wanted`, such as `a size such as 100`.
+pub fn not_a<E: de::Error>(wanted: &str) -> E {
+    E::invalid_type(Unexpected::Other("value"), &wanted)
+}
+
+/// One word, or a figure with its unit, such as `"2s"`, `"0.5%"` or `"cold"`; a bare number keeps its spelling.
+pub struct Scalar(pub String);
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(text) => Ok(Scalar(text)),
+            Value::Integer(number) => Ok(Scalar(number.to_string())),
+            Value::Float(number) => Ok(Scalar(number.to_string())),
+            _ => Err(not_a("a string such as \"2s\", \"0.5%\" or \"cold\"")),
         }
     }
+}
 
-    /// Returns the error of a value of the wrong kind.
-    fn is_not(&self, wanted: impl Into<Cow<'static, str>>) -> TomlError {
-        TomlError::new(Problem::Kind { wanted: wanted.into(), found: self.found() }).at(self.span.start)
-    }
+/// A list of words or whole numbers, or one string in the command line's form; joined by commas.
+pub struct Words(pub String);
 
-    /// Visits the value if it `fits`; otherwise returns an error that names the wanted kind.
-    fn only<V: Visitor<'t>>(
-        self,
-        fits: bool,
-        wanted: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, TomlError> {
-        if fits { self.deserialize_any(visitor) } else { Err(self.is_not(wanted)) }
-    }
-
-    /// Visits a whole number from 0 to `max`.
-    fn whole<V: Visitor<'t>>(self, max: u64, visitor: V) -> Result<V::Value, TomlError> {
-        let DeValue::Integer(number) = &self.value else { return Err(self.is_not("a whole number")) };
-        match u64::from_str_radix(number.as_str(), number.radix()) {
-            Ok(number) if number <= max => visitor.visit_u64(number),
-            Err(_) if number.as_str().starts_with('-') => Err(self.is_not("a whole number, 0 or more")),
-            _ => Err(self.is_not(format!("a whole number from 0 to {max}"))),
-        }
+impl<'de> Deserialize<'de> for Words {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        joined(Value::deserialize(deserializer)?).map(Words).ok_or_else(|| {
+            not_a("a list such as [\"matmul\", \"fft\"] or [100, 1000], or a string such as \"100..2000:x2\"")
+        })
     }
 }
 
-impl<'t> Deserializer<'t> for SpannedValue<'t> {
-    type Error = TomlError;
-
-    fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, TomlError> {
-        let byte = self.span.start;
-        let strange = |text: &str, visitor: &V| de::Error::invalid_type(de::Unexpected::Other(text), visitor);
-        let read = match self.value {
-            DeValue::String(text) => CowStrDeserializer::new(text).deserialize_any(visitor),
-            DeValue::Integer(ref number) => {
-                let digits = (number.as_str(), number.radix());
-                match (i64::from_str_radix(digits.0, digits.1), u64::from_str_radix(digits.0, digits.1)) {
-                    (Ok(number), _) => visitor.visit_i64(number),
-                    (_, Ok(number)) => visitor.visit_u64(number),
-                    _ => Err(strange(&number.to_string(), &visitor)),
-                }
-            }
-            DeValue::Float(ref number) => match number.as_str().parse() {
-                Ok(number) => visitor.visit_f64(number),
-                Err(_) => Err(strange(number.as_str(), &visitor)),
-            },
-            DeValue::Boolean(value) => visitor.visit_bool(value),
-            DeValue::Datetime(_) => Err(strange("a date", &visitor)),
-            DeValue::Array(items) => visitor.visit_seq(Items(items.into_iter())),
-            DeValue::Table(table) => visitor.visit_map(Entries { entries: table.into_iter(), value: None }),
-        };
-        read.map_err(|error: TomlError| error.at(byte))
-    }
-
-    fn deserialize_u32<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, TomlError> {
-        self.whole(u32::MAX.into(), visitor)
-    }
-
-    fn deserialize_u64<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, TomlError> {
-        self.whole(u64::MAX, visitor)
-    }
-
-    fn deserialize_f64<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, TomlError> {
-        let fits = self.value.is_integer() || self.value.is_float();
-        self.only(fits, "a number", visitor)
-    }
-
-    fn deserialize_bool<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, TomlError> {
-        let fits = self.value.is_bool();
-        self.only(fits, "true or false", visitor)
-    }
-
-    fn deserialize_str<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, TomlError> {
-        let fits = self.value.is_str();
-        self.only(fits, TEXT, visitor)
-    }
-
-    fn deserialize_string<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, TomlError> {
-        self.deserialize_str(visitor)
-    }
-
-    fn deserialize_seq<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, TomlError> {
-        let fits = self.value.is_array();
-        self.only(fits, LIST, visitor)
-    }
-
-    fn deserialize_struct<V: Visitor<'t>>(
-        self,
-        name: &'static str,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, TomlError> {
-        if serde_spanned::de::is_spanned(name) {
-            let span = self.span.clone();
-            return visitor.visit_map(SpannedDeserializer::new(self, span));
-        }
-        let fits = self.value.is_table();
-        self.only(fits, TABLE, visitor)
-    }
-
-    /// Enums are words.
-    fn deserialize_enum<V: Visitor<'t>>(
-        self,
-        _: &'static str,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, TomlError> {
-        let byte = self.span.start;
-        match self.value {
-            DeValue::String(word) => {
-                visitor.visit_enum(CowStrDeserializer::new(word)).map_err(|error: TomlError| error.at(byte))
-            }
-            _ => Err(self.is_not(TEXT)),
-        }
-    }
-
-    fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, TomlError> {
-        visitor.visit_some(self)
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'t>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, TomlError> {
-        visitor.visit_newtype_struct(self)
-    }
-
-    forward_to_deserialize_any! {
-        <V: Visitor<'t>>
-        i8 i16 i32 i64 i128 u8 u16 u128 f32 char bytes byte_buf unit unit_struct tuple tuple_struct map identifier ignored_any
+fn joined(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Array(items) => Some(items.into_iter().map(joined).collect::<Option<Vec<_>>>()?.join(",")),
+        _ => None,
     }
 }
 
-impl<'t> IntoDeserializer<'t, TomlError> for SpannedValue<'t> {
-    type Deserializer = Self;
-
-    fn into_deserializer(self) -> Self {
-        self
-    }
-}
-
-/// The values of an array.
-struct Items<'t>(std::vec::IntoIter<Spanned<DeValue<'t>>>);
-
-impl<'t> SeqAccess<'t> for Items<'t> {
-    type Error = TomlError;
-
-    fn next_element_seed<T: DeserializeSeed<'t>>(&mut self, seed: T) -> Result<Option<T::Value>, TomlError> {
-        self.0.next().map(|item| read_value(item.into(), seed)).transpose()
-    }
-}
-
-/// The keys and values of a table.
-struct Entries<'t> {
-    entries: <DeTable<'t> as IntoIterator>::IntoIter,
-    /// The last key read, with its value, which is read next.
-    value: Option<(Cow<'t, str>, SpannedValue<'t>)>,
-}
-
-impl<'t> MapAccess<'t> for Entries<'t> {
-    type Error = TomlError;
-
-    fn next_key_seed<K: DeserializeSeed<'t>>(&mut self, seed: K) -> Result<Option<K::Value>, TomlError> {
-        let Some((key, value)) = self.entries.next() else { return Ok(None) };
-        let byte = key.span().start;
-        let key = key.into_inner();
-        self.value = Some((key.clone(), value.into()));
-        seed.deserialize(CowStrDeserializer::new(key)).map(Some).map_err(|error: TomlError| error.at(byte))
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'t>>(&mut self, seed: V) -> Result<V::Value, TomlError> {
-        let no_key = || de::Error::custom("a value is read before its key");
-        let (key, value) = self.value.take().ok_or_else(no_key)?;
-        read_value(value, seed).map_err(|error| error.of_key(&key))
-    }
-}
-
-/// Reads a value. An error gets the position of the value, unless it has an inner one.
-fn read_value<'t, S: DeserializeSeed<'t>>(value: SpannedValue<'t>, seed: S) -> Result<S::Value, TomlError> {
-    let byte = value.span.start;
-    seed.deserialize(value).map_err(|error| error.at(byte))
+/// Reads a value and parses it with a parser of the command line.
+pub fn checked<'de, D, V, T>(
+    deserializer: D,
+    parse: impl Fn(V) -> anyhow::Result<T>,
+) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    V: Deserialize<'de>,
+{
+    parse(V::deserialize(deserializer)?).map(Some).map_err(de::Error::custom)
 }
 
 #[cfg(test)]

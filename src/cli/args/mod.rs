@@ -82,11 +82,6 @@ Examples:
         /// PATH
         #[arg(long, value_name = "PATH")]
         python: Option<PathBuf>,
-
-        /// Instead, compare the picks of auto in a report with the fastest variants, and list the rules, with exit
-        /// code 1 if a pick was slower. Make the report with gpubench run --variants '*'
-        #[arg(long, value_name = "REPORT", conflicts_with_all = ["blas", "python"])]
-        rules: Option<PathBuf>,
     },
     /// Compare runs: what became slower, faster or wrong
     Compare(Box<CompareArgs>),

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Command};
 
-use crate::settings::options::{Contenders, KEYS, SweepOptions, ThemeName};
+use crate::settings::options::{Contenders, SweepOptions, ThemeName};
 use crate::write::report::FORMATS;
 
 /// The text below the options.
 fn after_help() -> String {
-    format!("{EXAMPLES}{SWEEP_FILES}{KEYS}{PRECEDENCE}{EXIT_CODES}")
+    format!("{EXAMPLES}{SWEEP_FILES}{}{PRECEDENCE}{EXIT_CODES}", SweepOptions::listed_keys())
 }
 
 const EXAMPLES: &str = "\

@@ -16,7 +16,7 @@ use crate::backend::External;
 use crate::baseline::{self, Baseline, StagedBaseline};
 use crate::cli::args::SaveArgs;
 use crate::cli::compare::read_policy;
-use crate::cli::lock::Lock;
+use crate::cli::folder::Lock;
 use crate::cli::run::{INTERRUPTED, NOTHING_MEASURED, exit_code, measure};
 use crate::cli::sweep::{sweep_file, with_libraries};
 use crate::cli::{stream, values};

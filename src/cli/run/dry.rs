@@ -7,8 +7,9 @@ use gpubench_text::count::counted;
 
 use super::measure::peaks;
 use crate::backend::{BACKENDS, External};
-use crate::executor::{PlannedCell, RunEstimate, RunLimits, estimate, max_added_cells};
+use crate::executor::{PlannedCell, RunEstimate, RunLimits, estimate};
 use crate::op;
+use crate::plan::refinement::max_added_cells;
 use crate::plan::{Plan, obstacles};
 use crate::settings::Settings;
 

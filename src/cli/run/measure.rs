@@ -10,6 +10,7 @@ use crate::backend::External;
 use crate::cli::stream;
 use crate::executor::{self, Earlier, Finished, PeakSource};
 use crate::plan::Plan;
+use crate::plan::refinement::next_sizes;
 use crate::report::Report;
 use crate::report::file::save_all;
 use crate::settings::{Destination, OutputSettings, Settings};
@@ -35,7 +36,7 @@ pub(crate) fn measure(
         options: settings.options.clone(),
         seed: asked.seed.unwrap_or_default().0,
         budget_s: asked.budget.map(|budget| budget.0),
-        refine: asked.refine.unwrap_or(false),
+        next_sizes: asked.refine.unwrap_or(false).then_some(next_sizes),
         peaks: peaks(asked.peaks.unwrap_or(true)),
         cell_timeout: Duration::from_secs_f64(asked.cell_timeout.unwrap_or_default().0),
         isolate: asked.isolates(),

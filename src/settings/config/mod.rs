@@ -3,11 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, anyhow};
 use gpubench_report::report::file::one_line;
-use gpubench_text::toml_error::{Problem, TomlError, line_of};
+use gpubench_text::limited;
+use gpubench_text::toml_reader::{self, Problem, TomlError, line_of};
 use gpubench_text::words::suggestion;
-use gpubench_text::{limited, toml_reader};
 use toml::Spanned;
 use toml::de::DeTable;
 
@@ -77,12 +77,6 @@ fn parsed(name: &str, text: &str) -> Result<SweepFile> {
         let [line, backends, require] = ["variants", "backends", "require"].map(line_of_key);
         let mut layer = layer(table, in_table).map_err(refused)?;
         if let (Some(Variants(patterns)), Some(line)) = (&mut layer.variants, line) {
-            let what = if in_table {
-                "a table has an empty list of variants"
-            } else {
-                "the list of variants is empty"
-            };
-            ensure!(!patterns.is_empty(), "{name}: {what}: write variants = [\"*\"] or omit the key");
             patterns.iter_mut().for_each(|pattern| pattern.origin = format!("{name}:{line}"));
         }
         for (list, line) in [(&mut layer.backends, backends), (&mut layer.require, require)] {
@@ -114,7 +108,7 @@ fn layer(table: Spanned<DeTable>, in_table: bool) -> Result<SweepOptions, TomlEr
             valid.extend((!in_table).then(|| TABLES.to_owned()));
             Problem::UnknownKey { key, valid }
         };
-        return Err(TomlError::new(problem).at(byte));
+        return Err(TomlError::new(problem, byte));
     }
     toml_reader::from_table(table)
 }

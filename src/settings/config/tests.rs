@@ -80,7 +80,7 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
         ("seed = \"x\"\n", "mine.toml:1: seed must be a whole number, not a string"),
         ("a\n = [\n", "mine.toml:1:"),
         ("ops = [\n", "mine.toml:"),
-        ("variants = []\n", "mine.toml: the list of variants is empty"),
+        ("variants = []\n", "mine.toml:1: no variant is named: name one, or '*' for all"),
     ] {
         let message = message(text);
         assert!(message.starts_with(expected), "{text:?}: {message}");

@@ -1,13 +1,8 @@
-//! Computes a row's share of the measured peak of memory, arithmetic or bus, whichever limits it, as in S. Williams,
-//! A. Waterman, D. Patterson, "Roofline: an insightful visual performance model", CACM 52 (2009).
-//! `docs/peaks.md` describes the peaks.
+//! Words for a row's share of the measured peak, which `gpubench_ops` computes.
 
-use gpubench_ops::{self as op, Limit};
-use gpubench_report::case::{Cache, DType};
-use gpubench_report::report::machine::device_of_backend;
-use gpubench_report::report::quantity::time_text;
-use gpubench_report::report::{BackendState, Clock, Report, Row};
-use gpubench_report::{Accuracy, Peaks, Side};
+pub use gpubench_ops::peak_share::{
+    BoundBy, Share, bandwidth, limit, peak, peak_of, peaks, precision, share,
+};
 use gpubench_text::percent;
 
 /// The meaning of a share of the peak, for legends.
@@ -17,322 +12,49 @@ pub const MEANING: &str = "achieved bandwidth or FLOP rate over the peak rate me
 /// The reasons for a share above 100 %, for legends.
 pub const ABOVE_PEAK: &str = "the peak was measured at a slower moment, or caches helped";
 
-/// The resource that limits a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum BoundBy {
-    /// Bytes per second of memory.
-    Memory,
-    /// FLOP per second.
-    Arithmetic,
-    /// Bytes per second between host and device.
-    Bus,
-}
-
-impl BoundBy {
-    /// The resource's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            BoundBy::Memory => "memory",
-            BoundBy::Arithmetic => "arithmetic",
-            BoundBy::Bus => "bus",
-        }
-    }
-
-    /// The rate of the resource, as it follows `peak`: `bandwidth`.
-    pub fn rate(self) -> &'static str {
-        match self {
-            BoundBy::Memory => "bandwidth",
-            BoundBy::Arithmetic => "FLOP rate",
-            BoundBy::Bus => "bus bandwidth",
-        }
-    }
-}
-
-/// A row's share of the peak that limits it.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct Share {
-    /// Minimum time over median time: 1 at the peak, above 1 where caches helped or the peak was measured at a slower
-    /// moment.
-    pub share: f64,
-    /// The resource with the longest minimum time.
-    pub bound_by: BoundBy,
-    /// The minimum time that the peaks allow, in seconds.
-    pub min_s: f64,
-    /// The element type of the FLOP rate, where it is another one than the row's: `f64`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate_of: Option<&'static str>,
-}
-
 /// Share above which the rate that was measured is no peak: peaks and times vary by a few per cent.
 const ABOVE: f64 = 1.05;
 
-impl Share {
+/// Words for a share of the peak.
+pub trait ShareWords {
     /// The share for tables: `92%`, `3.1%`, `<0.1%`; `>100%` where what was measured is no peak.
-    pub fn text(self) -> String {
+    fn text(self) -> String;
+    /// The share for sentences: `92 %`, `more than 100 %`.
+    fn in_words(self) -> String;
+    /// The resource: `memory`, `arithmetic`, `arithmetic in f64`.
+    fn resource(self) -> String;
+    /// The rate of the resource, as it follows `peak`: `bandwidth`, `FLOP rate`, `FLOP rate in f64`.
+    fn rate(self) -> String;
+}
+
+impl ShareWords for Share {
+    fn text(self) -> String {
         if self.share > ABOVE { ">100%".into() } else { percent::above_tenth(self.share) }
     }
 
-    /// The share for sentences: `92 %`, `more than 100 %`.
-    pub fn in_words(self) -> String {
+    fn in_words(self) -> String {
         if self.share > ABOVE { "more than 100 %".into() } else { percent::in_words(self.share) }
     }
 
-    /// The resource: `memory`, `arithmetic`, `arithmetic in f64`.
-    pub fn resource(self) -> String {
-        self.with_type(self.bound_by.name())
-    }
-
-    /// The rate of the resource, as it follows `peak`: `bandwidth`, `FLOP rate`, `FLOP rate in f64`.
-    pub fn rate(self) -> String {
-        self.with_type(self.bound_by.rate())
-    }
-
-    fn with_type(self, text: &str) -> String {
-        self.rate_of.map_or_else(|| text.into(), |of| format!("{text} in {of}"))
-    }
-}
-
-/// Returns the share of the peak that `row` reaches by its own clock; `None` without a peak or a time.
-pub fn share(report: &Report, row: &Row) -> Option<Share> {
-    let median_s = row.median_s().filter(|median| *median > 0.0)?;
-    let peaks = peaks(report, &row.backend)?;
-    let (min_s, bound_by) = min_time(&peaks, row)?;
-    let rate_of = peak_of(&peaks, row).map(|(_, of)| of);
-    let rate_of = rate_of.filter(|of| bound_by == BoundBy::Arithmetic && *of != precision(row));
-    Some(Share { share: min_s / median_s, bound_by, min_s, rate_of })
-}
-
-/// The measured peaks of a backend. Rows of the report never raise them: a row would then be compared with itself.
-pub fn peaks(report: &Report, backend: &str) -> Option<Peaks> {
-    source(report, backend)?.peaks.clone()
-}
-
-/// The backend whose peaks hold for `backend`: itself, or the backend of gpubench that measured those of the same device.
-fn source<'a>(report: &'a Report, backend: &str) -> Option<&'a BackendState> {
-    let own = report.environment.backend(backend)?;
-    if own.peaks.is_some() {
-        return Some(own);
-    }
-    let side = report.rows.iter().find(|row| row.backend == backend)?.side;
-    let measured = report.environment.backend(if side == Side::Cpu { "cpu" } else { "cuda" })?;
-    let [of_own, of_measured] = [own, measured].map(|state| device_of_backend(report, state));
-    // Without a name, a CPU is the host's, and a GPU is unknown.
-    let is_same = of_own == of_measured && (side == Side::Cpu || of_own.is_some());
-    (is_same && measured.peaks.is_some()).then_some(measured)
-}
-
-/// The arithmetic of a row: its element type, which it may emulate, or the reduced precision that it names.
-pub fn precision(row: &Row) -> &'static str {
-    match row.accuracy {
-        Accuracy::Ieee | Accuracy::Emulated => row.case.dtype.name(),
-        Accuracy::Tf32 => "tf32",
-        Accuracy::F16 => "f16",
-        Accuracy::Bf16 => "bf16",
-    }
-}
-
-/// The resource that limits an op at large sizes; memory for an op unknown here.
-pub fn limit(op: &str) -> Limit {
-    op::find(op).map_or(Limit::ReadAndWrite, |op| op.about().limit)
-}
-
-/// The peak memory bandwidth of an op with that limit, in bytes per second.
-pub fn bandwidth(peaks: &Peaks, limit: Limit) -> Option<f64> {
-    let mixed = [peaks.copy, peaks.triad].into_iter().flatten().max_by(f64::total_cmp);
-    match limit {
-        Limit::Read => peaks.read.or(mixed),
-        Limit::ReadAndWrite => mixed.or(peaks.read),
-        Limit::Bus | Limit::Latency => None,
-    }
-}
-
-/// A median counts as an error where the minimum time exceeds it by this factor: device clocks repeat within a few per
-/// cent, but on shared hosts the rates of memory and CPUs vary up to twofold within minutes.
-const TOLERANCE_DEVICE: f64 = 1.25;
-const TOLERANCE_HOST: f64 = 2.5;
-
-/// Returns why the time of a row cannot be right: the arithmetic, or with cold caches reading the operands once, takes longer at
-/// the measured peaks. Written bytes may stay in a cache and do not count.
-pub fn impossible(peaks: &Peaks, row: &Row) -> Option<String> {
-    let execute = row.execute.as_ref()?;
-    let op =
-        op::find(&row.case.op).filter(|op| matches!(op.about().limit, Limit::Read | Limit::ReadAndWrite))?;
-    let rates = [peaks.read, peaks.copy, peaks.triad].into_iter().flatten();
-    let rate = rates.reduce(f64::max).filter(|_| row.cache == Cache::Cold);
-    let reading = rate.map(|rate| (op.read_bytes(&row.case) / rate, "reading its operands"));
-    let arithmetic = peak(peaks, row).map(|rate| (row.work.flop / rate, "its arithmetic"));
-    let longest = reading.into_iter().chain(arithmetic).max_by(|a, b| a.0.total_cmp(&b.0));
-    let (min_s, what) = longest.filter(|(s, _)| s.is_finite())?;
-    let tolerance = if execute.clock == Clock::Host { TOLERANCE_HOST } else { TOLERANCE_DEVICE };
-    (execute.median_s * tolerance < min_s).then(|| {
-        format!(
-            "its median of {} is shorter than the {} that {what} takes at this machine's peak, so the time cannot be \
-             right; measure the peaks again (GPUBENCH_PEAK_CACHE=off), or report the variant",
-            execute.median_text(),
-            time_text(min_s)
-        )
-    })
-}
-
-/// Returns the peak FLOP rate for a row. A row in full precision may compute in a wider type where the device is faster in it.
-/// Emulated arithmetic has no peak, because it executes other operations than it counts.
-pub fn peak(peaks: &Peaks, row: &Row) -> Option<f64> {
-    peak_of(peaks, row).map(|(rate, _)| rate)
-}
-
-/// The peak FLOP rate for a row, as [`peak`] has it, and the arithmetic that reaches it.
-pub fn peak_of(peaks: &Peaks, row: &Row) -> Option<(f64, &'static str)> {
-    let of = |name: &'static str| Some((*peaks.matmul.get(name)?, name));
-    match row.accuracy {
-        Accuracy::Ieee => {
-            let rates = [of(DType::F64.name()), of(row.case.dtype.name())].into_iter().flatten();
-            rates.max_by(|a, b| a.0.total_cmp(&b.0))
-        }
-        Accuracy::Emulated => None,
-        Accuracy::Tf32 | Accuracy::F16 | Accuracy::Bf16 => of(precision(row)),
-    }
-}
-
-/// The minimum time of a row's work in seconds, and the resource that sets it.
-fn min_time(peaks: &Peaks, row: &Row) -> Option<(f64, BoundBy)> {
-    if row.accuracy == Accuracy::Emulated {
-        return None;
-    }
-    let limit = limit(&row.case.op);
-    let times = match limit {
-        Limit::Latency => return None,
-        Limit::Bus => {
-            let rates = [peaks.upload, peaks.download].map(|rates| rates.map(|rates| rates.pinned));
-            let best = rates.into_iter().flatten().max_by(f64::total_cmp)?;
-            vec![(row.work.bytes / best, BoundBy::Bus)]
-        }
-        Limit::Read | Limit::ReadAndWrite => {
-            let memory = bandwidth(peaks, limit).map(|rate| (row.work.bytes / rate, BoundBy::Memory));
-            let arithmetic = peak(peaks, row).map(|rate| (row.work.flop / rate, BoundBy::Arithmetic));
-            memory.into_iter().chain(arithmetic).collect()
-        }
-    };
-    let usable = times.into_iter().filter(|(min_s, _)| min_s.is_finite() && *min_s > 0.0);
-    usable.max_by(|a, b| a.0.total_cmp(&b.0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use gpubench_report::report::example;
-
-    fn report(op: &str, n: u64, median_s: f64) -> Report {
-        example::with_peaks(example::of([example::measured(op, n, "cuda", "v", median_s)]))
-    }
-
-    fn found(report: &Report) -> (f64, BoundBy) {
-        let share = share(report, &report.rows[0]).unwrap();
-        ((1000.0 * share.share).round() / 1000.0, share.bound_by)
-    }
-
-    #[test]
-    fn the_resource_that_takes_longer_limits() {
-        // 2 N³ FLOP at 50 TFLOP/s and 12 N² bytes at 4 TB/s.
-        assert_eq!(found(&report("matmul", 10_000, 80e-3)), (0.5, BoundBy::Arithmetic));
-        assert_eq!(found(&report("matmul", 10, 6e-10)), (0.5, BoundBy::Memory));
-    }
-
-    #[test]
-    fn a_product_faster_than_the_measured_peak_has_a_share_above_1() {
-        let mut report = report("matmul", 10_000, 20e-3);
-        assert_eq!(found(&report), (2.0, BoundBy::Arithmetic), "100 TFLOP/s, measured were 50");
-        report.rows.push(example::measured("matmul", 10_000, "cuda", "w", 10e-3));
-        assert_eq!(found(&report), (2.0, BoundBy::Arithmetic), "other rows do not change the peak");
-    }
-
-    #[test]
-    fn an_op_that_reads_is_measured_against_reading() {
-        let mut report = report("reduction", 1000, 6e-6);
-        report.rows[0].work.flop = 0.0;
-        assert_eq!(found(&report), (0.444, BoundBy::Memory));
-    }
-
-    #[test]
-    fn reduced_precision_has_a_peak_of_its_own() {
-        let mut report = report("matmul", 10_000, 10e-3);
-        report.rows[0].accuracy = Accuracy::Tf32;
-        assert_eq!(found(&report), (0.5, BoundBy::Arithmetic));
-    }
-
-    #[test]
-    fn full_precision_is_measured_against_a_wider_type_where_that_is_faster() {
-        let mut report = report("matmul", 10_000, 80e-3);
-        report.environment.backends[1].peaks.as_mut().unwrap().matmul.insert("f64".into(), 100e12);
-        assert_eq!(found(&report), (0.25, BoundBy::Arithmetic));
-        report.rows[0].accuracy = Accuracy::Emulated;
-        assert_eq!(share(&report, &report.rows[0]), None);
-    }
-
-    #[test]
-    fn a_time_below_what_the_peaks_allow_is_impossible() {
-        let found = |op: &str, n, median_s, change: fn(&mut Row)| {
-            let mut report = report(op, n, median_s);
-            let row = &mut report.rows[0];
-            (row.cache, row.execute.as_mut().unwrap().clock) = (Cache::Cold, Clock::DeviceEvents);
-            change(row);
-            impossible(&example::peaks(), row)
+    fn resource(self) -> String {
+        let name = match self.bound_by {
+            BoundBy::Memory => "memory",
+            BoundBy::Arithmetic => "arithmetic",
+            BoundBy::Bus => "bus",
         };
-        // 2 N³ FLOP at 50 TFLOP/s take 40 ms; 8 N² bytes at 4.5 TB/s take 178 us.
-        assert!(found("matmul", 10_000, 30e-3, |_| {}).unwrap().contains("its arithmetic"));
-        assert_eq!(found("matmul", 10_000, 35e-3, |_| {}), None);
-        let reads = |row: &mut Row| row.work.flop = 0.0;
-        assert!(found("elementwise", 10_000, 100e-6, reads).unwrap().contains("reading its operands"));
-        assert_eq!(found("elementwise", 10_000, 150e-6, reads), None);
-        let hot = |row: &mut Row| (row.cache, row.work.flop) = (Cache::Hot, 0.0);
-        assert_eq!(found("elementwise", 10_000, 100e-6, hot), None);
-        assert!(found("matmul", 10_000, 30e-3, |row| row.cache = Cache::Hot).is_some());
-        let by_host = |row: &mut Row| {
-            row.work.flop = 0.0;
-            row.execute.as_mut().unwrap().clock = Clock::Host;
-        };
-        assert_eq!(found("elementwise", 10_000, 100e-6, by_host), None);
-        assert!(found("elementwise", 10_000, 60e-6, by_host).is_some());
+        with_type(self, name)
     }
 
-    #[test]
-    fn a_backend_without_peaks_has_those_measured_on_the_same_device() {
-        let mut report = report("matmul", 10_000, 80e-3);
-        report.rows.push(example::measured("matmul", 10_000, "cupy", "matmul", 160e-3));
-        let add = |report: &mut Report, name: &str| {
-            report.environment.backends.push(BackendState {
-                name: "cupy".into(),
-                available: true,
-                description: serde_json::json!({ "name": name }),
-                ..BackendState::default()
-            });
+    fn rate(self) -> String {
+        let name = match self.bound_by {
+            BoundBy::Memory => "bandwidth",
+            BoundBy::Arithmetic => "FLOP rate",
+            BoundBy::Bus => "bus bandwidth",
         };
-        let reached = |report: &Report| share(report, &report.rows[1]).map(|found| found.share);
-        add(&mut report, "NVIDIA H200");
-        assert_eq!(reached(&report), Some(0.25));
-        assert_eq!(peaks(&report, "cuda"), peaks(&report, "cupy"));
-        let cupy = report.rows[1].execute.as_mut().unwrap();
-        cupy.median_s = 20e-3;
-        assert_eq!(reached(&report), Some(2.0));
-        assert_eq!(
-            share(&report, &report.rows[0]).map(|found| found.share),
-            Some(0.5),
-            "its peak is unchanged"
-        );
-        report.environment.backends.pop();
-        add(&mut report, "NVIDIA A2");
-        assert_eq!(reached(&report), None);
-        report.rows[1].side = Side::Cpu;
-        report.environment.backends[0].peaks = Some(example::peaks());
-        assert_eq!(reached(&report), None, "another CPU than the host's");
-        report.environment.backends[2].description = serde_json::json!({ "threads": 16 });
-        assert!(reached(&report).is_some());
+        with_type(self, name)
     }
+}
 
-    #[test]
-    fn without_peaks_there_is_no_share() {
-        let mut report = report("matmul", 100, 1e-3);
-        report.environment.backends[1].peaks = None;
-        assert_eq!(share(&report, &report.rows[0]), None);
-    }
+fn with_type(share: Share, text: &str) -> String {
+    share.rate_of.map_or_else(|| text.into(), |of| format!("{text} in {of}"))
 }

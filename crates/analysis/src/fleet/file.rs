@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use gpubench_report::report::file::{self, Content, one_line, shown};
-use gpubench_report::report::free_value;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -89,7 +88,6 @@ pub fn save(fleet: &Fleet, path: &Path) -> Result<()> {
 /// The field of a fleet that is read before its layout is known.
 #[derive(Deserialize)]
 struct FleetHeader {
-    #[serde(default, deserialize_with = "free_value::optional")]
     fleet_version: Option<Value>,
 }
 
@@ -106,13 +104,12 @@ struct MemberLayout {
 
 #[derive(Deserialize)]
 struct ReportLayout {
-    #[serde(deserialize_with = "free_value::deserialize")]
     schema_version: Value,
 }
 
 fn parse(content: &Content) -> Result<Fleet> {
     let header = content.begins_object().then(|| content.parse::<FleetHeader>().ok()).flatten();
-    match header.and_then(|(header, _)| header.fleet_version) {
+    match header.and_then(|header| header.fleet_version) {
         Some(version) => parse_fleet(content, &version),
         // The parser of reports has the messages for all other files.
         None => parse_report(content),
@@ -138,16 +135,15 @@ fn parse_fleet(content: &Content, version: &Value) -> Result<Fleet> {
             shown(&error)
         )
     };
-    let (layouts, _) = content.parse::<Layouts>().map_err(wrong)?;
+    let layouts = content.parse::<Layouts>().map_err(wrong)?;
     for (index, member) in layouts.members.iter().enumerate() {
         file::check_version(&member.report.schema_version).with_context(|| format!("member {index}"))?;
     }
-    let (fleet, may_hold_controls) = content.parse::<Fleet>().map_err(wrong)?;
+    let fleet = content.parse::<Fleet>().map_err(wrong)?;
     ensure!(!fleet.members.is_empty(), "the fleet has no members; merge at least one report");
     names::check(fleet.members.iter().map(|member| member.name.as_str()))?;
     let vetted = |Member { name, report }: Member| -> Result<Member> {
-        let report =
-            file::validated(report, may_hold_controls).with_context(|| format!("member '{name}'"))?;
+        let report = file::validated(report).with_context(|| format!("member '{name}'"))?;
         Ok(Member { name, report })
     };
     let members = fleet.members.into_iter().map(vetted).collect::<Result<Vec<Member>>>()?;

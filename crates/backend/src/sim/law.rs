@@ -1,12 +1,11 @@
 //! Computes scripted times: a law of the size, with noise around it.
 
-use std::fmt;
-
 use gpubench_report::data::generator::{Stream, normal};
 use gpubench_text::duration;
+use gpubench_text::toml_reader::not_a;
 use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::de::{self, Deserializer};
+use toml::Value;
 
 /// A time in seconds, written as `"100us"`, `"1.5 ms"` or a plain number of seconds; more than 0, at most 30 days.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,30 +13,20 @@ pub(crate) struct Seconds(pub f64);
 
 impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(SecondsVisitor)
+        seconds(&Value::deserialize(deserializer)?)
+            .unwrap_or_else(|| Err(not_a("a time such as \"100us\" or \"1.5ms\"")))
     }
 }
 
-struct SecondsVisitor;
-
-impl Visitor<'_> for SecondsVisitor {
-    type Value = Seconds;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a time such as \"100us\" or \"1.5ms\"")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Seconds, E> {
-        duration::parse(text).map(Seconds).map_err(E::custom)
-    }
-
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Seconds, E> {
-        self.visit_str(&number.to_string())
-    }
-
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Seconds, E> {
-        self.visit_str(&number.to_string())
-    }
+/// Parses a string or number; `None` for another value.
+fn seconds<E: de::Error>(value: &Value) -> Option<Result<Seconds, E>> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        _ => return None,
+    };
+    Some(duration::parse(&text).map(Seconds).map_err(E::custom))
 }
 
 /// A time, or a law `base + per_element * n^exponent`.
@@ -51,33 +40,14 @@ pub(crate) enum TimeLaw {
 
 impl<'de> Deserialize<'de> for TimeLaw {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LawVisitor)
-    }
-}
-
-struct LawVisitor;
-
-impl<'de> Visitor<'de> for LawVisitor {
-    type Value = TimeLaw;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a time such as \"100us\", or a table with base, per_element and exponent")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<TimeLaw, E> {
-        SecondsVisitor.visit_str(text).map(TimeLaw::Constant)
-    }
-
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<TimeLaw, E> {
-        SecondsVisitor.visit_i64(number).map(TimeLaw::Constant)
-    }
-
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<TimeLaw, E> {
-        SecondsVisitor.visit_f64(number).map(TimeLaw::Constant)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TimeLaw, A::Error> {
-        let power = Power::deserialize(MapAccessDeserializer::new(map))?;
+        let value = Value::deserialize(deserializer)?;
+        if let Some(time) = seconds(&value) {
+            return time.map(TimeLaw::Constant);
+        }
+        if !value.is_table() {
+            return Err(not_a("a time such as \"100us\", or a table with base, per_element and exponent"));
+        }
+        let power = Power::deserialize(value).map_err(|error| de::Error::custom(error.message()))?;
         if !power.exponent.is_finite() {
             return Err(de::Error::custom("exponent must be a finite number"));
         }

@@ -11,9 +11,9 @@ use gpubench_report::case::{Cache, Case, DType};
 use gpubench_report::data::hash::fnv1a;
 use gpubench_report::report::file::one_line;
 use gpubench_text::glob::glob;
-use gpubench_text::toml_error::line_of;
+use gpubench_text::limited;
+use gpubench_text::toml_reader::{self, line_of};
 use gpubench_text::words::matches_some;
-use gpubench_text::{limited, toml_reader};
 use serde::Deserialize;
 use toml::Spanned;
 

@@ -17,7 +17,7 @@ pub mod tables;
 pub use answered::Answered;
 
 use crate::table::{Field, Tone};
-use gpubench_analysis::answer::peak_share::{self, Share};
+use gpubench_analysis::answer::peak_share::{self, ShareWords};
 use gpubench_analysis::answer::{Contender, Kind, Pair, Versus};
 use gpubench_report::report::{Execute, Outcome, Report, Row};
 use gpubench_text::grouped::distinct;
@@ -42,7 +42,7 @@ pub(crate) fn has_peaks(report: &Report) -> bool {
 /// A row's share of the peak that limits it: `92%`, `3.1%`, `<0.1%`, `>100%`.
 pub(crate) fn peak_share_text(report: &Report, row: Option<&Row>) -> String {
     let found = row.and_then(|row| peak_share::share(report, row));
-    found.map_or(NONE.into(), Share::text)
+    found.map_or(NONE.into(), ShareWords::text)
 }
 
 /// The contenders of which the report has rows, without one whose every cell was skipped.

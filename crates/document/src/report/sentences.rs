@@ -10,7 +10,7 @@ use gpubench_text::count::counted;
 use crate::report::crossover_text::{crossover_clause, figure, neither, plain, size_figure};
 use gpubench_analysis::answer::cost::Kind;
 use gpubench_analysis::answer::crossover::crossover;
-use gpubench_analysis::answer::peak_share::share;
+use gpubench_analysis::answer::peak_share::{ShareWords, share};
 use gpubench_analysis::answer::{
     Comparison, Contender, Estimate, Kinds, Names, Pair, Section, Versus, sections,
 };

@@ -7,7 +7,6 @@
 pub mod example;
 mod execute;
 pub mod file;
-pub mod free_value;
 mod json;
 /// Reads facts about the machine, and the names of its host and devices, from a report.
 pub mod machine {
@@ -95,7 +94,6 @@ pub struct Environment {
     /// One entry per backend of the run: its description and libraries, or the reason that it is unavailable.
     pub backends: Vec<BackendState>,
     /// Resolved settings of the run, as an object.
-    #[serde(deserialize_with = "free_value::deserialize")]
     pub settings: serde_json::Value,
     /// Environment variables that change results, if set.
     #[serde(default)]
@@ -208,7 +206,7 @@ pub struct BackendState {
     #[serde(default, alias = "ceilings", skip_serializing_if = "Option::is_none")]
     pub peaks: Option<Peaks>,
     /// Device, threads and so on, as the backend describes itself.
-    #[serde(default, deserialize_with = "free_value::deserialize")]
+    #[serde(default)]
     pub description: serde_json::Value,
     /// Libraries in use by any of its workers, with versions and paths.
     #[serde(default)]

@@ -17,199 +17,59 @@ const MAX_VARIABLES: usize = 128;
 const MAX_CHARACTERS: usize = 1000;
 
 /// Variables that reports of rule 0 have, which had no others.
-const OF_RULE_0: [&str; 24] = [
-    "BLIS_NUM_THREADS",
-    "CUBLAS_WORKSPACE_CONFIG",
-    "CUDA_DEVICE_MAX_CONNECTIONS",
-    "CUDA_HOME",
-    "CUDA_LAUNCH_BLOCKING",
-    "CUDA_MODULE_LOADING",
-    "CUDA_PATH",
-    "CUDA_VISIBLE_DEVICES",
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
-    "MKL_CBWR",
-    "MKL_DYNAMIC",
-    "MKL_ENABLE_INSTRUCTIONS",
-    "MKL_INTERFACE_LAYER",
-    "MKL_NUM_THREADS",
-    "MKL_THREADING_LAYER",
-    "NVIDIA_TF32_OVERRIDE",
-    "OMP_NUM_THREADS",
-    "OMP_PLACES",
-    "OMP_PROC_BIND",
-    "OMP_WAIT_POLICY",
-    "OPENBLAS_CORETYPE",
-    "OPENBLAS_NUM_THREADS",
-    "RAYON_NUM_THREADS",
-];
+const OF_RULE_0: &str = "\
+    BLIS_NUM_THREADS CUBLAS_WORKSPACE_CONFIG CUDA_DEVICE_MAX_CONNECTIONS CUDA_HOME \
+    CUDA_LAUNCH_BLOCKING CUDA_MODULE_LOADING CUDA_PATH CUDA_VISIBLE_DEVICES LD_LIBRARY_PATH \
+    LD_PRELOAD MKL_CBWR MKL_DYNAMIC MKL_ENABLE_INSTRUCTIONS MKL_INTERFACE_LAYER MKL_NUM_THREADS \
+    MKL_THREADING_LAYER NVIDIA_TF32_OVERRIDE OMP_NUM_THREADS OMP_PLACES OMP_PROC_BIND \
+    OMP_WAIT_POLICY OPENBLAS_CORETYPE OPENBLAS_NUM_THREADS RAYON_NUM_THREADS";
 
 /// Prefixes of the variables of libraries, run times, allocators and loaders whose settings change times. Libraries add
 /// variables with each release, so that a list of names is never complete.
-const PREFIXES: [&str; 49] = [
-    "ASAN_",
-    "ATEN_",
-    "BLIS_",
-    "CUBLAS",
-    "CUDA_",
-    "CUDNN_",
-    "CUFFT",
-    "CUPY_",
-    "CUSOLVER",
-    "CUSPARSE",
-    "DNNL_",
-    "FFTW",
-    "GLIBC_TUNABLES",
-    "GOMP_",
-    "GOTO_",
-    "JAX_",
-    "KMP_",
-    "LD_AUDIT",
-    "LD_BIND_NOW",
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
-    "LSAN_",
-    "MALLOC_",
-    "MIMALLOC_",
-    "MKL_",
-    "MSAN_",
-    "NPY_",
-    "NUMBA_",
-    "NUMEXPR_",
-    "NUMPY_",
-    "NVIDIA_",
-    "NVTX_",
-    "OMP_",
-    "ONEDNN_",
-    "OPENBLAS_",
-    "PYTHONDEVMODE",
-    "PYTHONMALLOC",
-    "PYTHONTRACEMALLOC",
-    "PYTHON_GIL",
-    "PYTHON_JIT",
-    "PYTORCH_",
-    "RAYON_",
-    "TCMALLOC_",
-    "TF_XLA_",
-    "TORCH",
-    "TRITON_",
-    "TSAN_",
-    "UBSAN_",
-    "XLA_",
-];
+const PREFIXES: &str = "\
+    ASAN_ ATEN_ BLIS_ CUBLAS CUDA_ CUDNN_ CUFFT CUPY_ CUSOLVER CUSPARSE DNNL_ FFTW GLIBC_TUNABLES \
+    GOMP_ GOTO_ JAX_ KMP_ LD_AUDIT LD_BIND_NOW LD_LIBRARY_PATH LD_PRELOAD LSAN_ MALLOC_ MIMALLOC_ \
+    MKL_ MSAN_ NPY_ NUMBA_ NUMEXPR_ NUMPY_ NVIDIA_ NVTX_ OMP_ ONEDNN_ OPENBLAS_ PYTHONDEVMODE \
+    PYTHONMALLOC PYTHONTRACEMALLOC PYTHON_GIL PYTHON_JIT PYTORCH_ RAYON_ TCMALLOC_ TF_XLA_ TORCH \
+    TRITON_ TSAN_ UBSAN_ XLA_";
 
 /// Globs for the variables that change the arithmetic of a library's calls, which would then not compute what the label of a variant
 /// says. Workers run without them.
-const ARITHMETIC: [&str; 8] = [
-    // CUBLAS_EMULATE_SINGLE_PRECISION, CUBLAS_EMULATE_DOUBLE_PRECISION, CUBLAS_EMULATION_STRATEGY, ...
-    "CUBLAS_EMULAT*",
-    "CUBLAS_FIXEDPOINT_EMULATION_*",
-    "CUPY_TF32",
-    "DNNL_DEFAULT_FPMATH_MODE",
-    "JAX_DEFAULT_MATMUL_PRECISION",
-    "NVIDIA_TF32_OVERRIDE",
-    "ONEDNN_DEFAULT_FPMATH_MODE",
-    "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
-];
+const ARITHMETIC: &str = "\
+    CUBLAS_EMULAT* CUBLAS_FIXEDPOINT_EMULATION_* CUPY_TF32 DNNL_DEFAULT_FPMATH_MODE \
+    JAX_DEFAULT_MATMUL_PRECISION NVIDIA_TF32_OVERRIDE ONEDNN_DEFAULT_FPMATH_MODE \
+    TORCH_ALLOW_TF32_CUBLAS_OVERRIDE";
 
 /// Parts of a name, between underscores, that mark its value as a secret.
-const SECRET_PARTS: [&str; 12] = [
-    "APIKEY",
-    "AUTH",
-    "COOKIE",
-    "CREDENTIAL",
-    "CREDENTIALS",
-    "KEY",
-    "PASS",
-    "PASSWD",
-    "PASSWORD",
-    "SECRET",
-    "TOKEN",
-    "TOKENS",
-];
+const SECRET_PARTS: &str = "\
+    APIKEY AUTH COOKIE CREDENTIAL CREDENTIALS KEY PASS PASSWD PASSWORD SECRET TOKEN TOKENS";
 
 /// Ends of the names of variables that hold a path, a list of devices or the version of an image, and do not change how
 /// libraries work.
-const LOCATIONS: [&str; 11] = [
-    "_CACHE",
-    "_CACHE_DIR",
-    "_CACHE_PATH",
-    "_CAPABILITIES",
-    "_HOME",
-    "_LIBRARY_PATH",
-    "_PATH",
-    "_ROOT",
-    "_VERSION",
-    "_VISIBLE_DEVICES",
-    "_REQUIRE_CUDA",
+const LOCATIONS: &str = "\
+    _CACHE _CACHE_DIR _CACHE_PATH _CAPABILITIES _HOME _LIBRARY_PATH _PATH _ROOT _VERSION \
+    _VISIBLE_DEVICES _REQUIRE_CUDA";
+
+/// Modes that make the calls of a library slower: globs for the variables that switch one on, parts of the value of which one is
+/// needed (any value counts where it is empty), and the effect.
+const DISTORTIONS: [(&str, &str, &str); 9] = [
+    ("MKL_VERBOSE DNNL_VERBOSE ONEDNN_VERBOSE OPENBLAS_VERBOSE MIMALLOC_VERBOSE", "", "prints each call"),
+    ("CUBLAS_LOG* CUBLASLT_LOG* CUDNN_LOG* CUFFT_LOG* CUSOLVER*_LOG* CUSPARSE*_LOG*", "", "logs each call"),
+    ("CUDA_LAUNCH_BLOCKING", "", "waits for each kernel"),
+    ("CUDA_INJECTION*_PATH NVTX_INJECTION*_PATH LD_AUDIT OMP_TOOL_LIBRARIES", "", PROFILES),
+    ("LD_PRELOAD", "asan tsan lsan ubsan sanitizer vgpreload memcheck libefence heaptrack nsys", PROFILES),
+    ("MALLOC_CHECK_ MALLOC_PERTURB_ MALLOC_TRACE PYTHONTRACEMALLOC", "", TRACES),
+    ("GLIBC_TUNABLES", "malloc.check= malloc.perturb=", TRACES),
+    ("PYTHONMALLOC", "debug", TRACES),
+    (
+        "PYTHONDEVMODE JAX_DEBUG_NANS JAX_DISABLE_JIT NUMBA_DISABLE_JIT CUPY_DEBUG*",
+        "",
+        "runs in a debug mode",
+    ),
 ];
 
-/// A mode that makes the calls of a library slower, and the variables that switch it on.
-struct Distortion {
-    /// Globs for the names.
-    names: &'static [&'static str],
-    /// Parts of the value of which one is needed; any value counts where it is empty.
-    values: &'static [&'static str],
-    effect: &'static str,
-}
-
-const DISTORTIONS: [Distortion; 9] = [
-    Distortion {
-        names: &["MKL_VERBOSE", "DNNL_VERBOSE", "ONEDNN_VERBOSE", "OPENBLAS_VERBOSE", "MIMALLOC_VERBOSE"],
-        values: &[],
-        effect: "prints each call",
-    },
-    Distortion {
-        names: &[
-            "CUBLAS_LOG*",
-            "CUBLASLT_LOG*",
-            "CUDNN_LOG*",
-            "CUFFT_LOG*",
-            "CUSOLVER*_LOG*",
-            "CUSPARSE*_LOG*",
-        ],
-        values: &[],
-        effect: "logs each call",
-    },
-    Distortion { names: &["CUDA_LAUNCH_BLOCKING"], values: &[], effect: "waits for each kernel" },
-    Distortion {
-        names: &["CUDA_INJECTION*_PATH", "NVTX_INJECTION*_PATH", "LD_AUDIT", "OMP_TOOL_LIBRARIES"],
-        values: &[],
-        effect: "loads a profiler or checker into the process",
-    },
-    Distortion {
-        names: &["LD_PRELOAD"],
-        values: &[
-            "asan",
-            "tsan",
-            "lsan",
-            "ubsan",
-            "sanitizer",
-            "vgpreload",
-            "memcheck",
-            "libefence",
-            "heaptrack",
-            "nsys",
-        ],
-        effect: "loads a profiler or checker into the process",
-    },
-    Distortion {
-        names: &["MALLOC_CHECK_", "MALLOC_PERTURB_", "MALLOC_TRACE", "PYTHONTRACEMALLOC"],
-        values: &[],
-        effect: "checks or traces each allocation",
-    },
-    Distortion {
-        names: &["GLIBC_TUNABLES"],
-        values: &["malloc.check=", "malloc.perturb="],
-        effect: "checks or traces each allocation",
-    },
-    Distortion { names: &["PYTHONMALLOC"], values: &["debug"], effect: "checks or traces each allocation" },
-    Distortion {
-        names: &["PYTHONDEVMODE", "JAX_DEBUG_NANS", "JAX_DISABLE_JIT", "NUMBA_DISABLE_JIT", "CUPY_DEBUG*"],
-        values: &[],
-        effect: "runs in a debug mode",
-    },
-];
+const PROFILES: &str = "loads a profiler or checker into the process";
+const TRACES: &str = "checks or traces each allocation";
 
 /// Returns those of `variables` that a report records: those of libraries that change times, without secrets, each value
 /// cut to a bounded length.
@@ -221,22 +81,22 @@ pub fn recorded(variables: impl Iterator<Item = (String, String)>) -> BTreeMap<S
 
 /// Returns whether a report with that rule has the variable if it was set.
 pub fn is_recorded_by(rule: u32, name: &str) -> bool {
-    rule >= RULE || OF_RULE_0.contains(&name)
+    rule >= RULE || OF_RULE_0.split(' ').any(|known| known == name)
 }
 
 /// Returns whether the variable changes the arithmetic of a library's calls, so that workers run without it.
 pub fn changes_arithmetic(name: &str) -> bool {
-    ARITHMETIC.iter().any(|pattern| glob(pattern, name))
+    ARITHMETIC.split(' ').any(|pattern| glob(pattern, name))
 }
 
 fn is_recorded(name: &str) -> bool {
-    !changes_arithmetic(name) && PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    !changes_arithmetic(name) && PREFIXES.split(' ').any(|prefix| name.starts_with(prefix))
 }
 
 /// Returns whether a value may grant access: by its name, or as an address that contains a password.
 fn is_secret(name: &str, value: &str) -> bool {
     let name = name.to_uppercase();
-    name.split('_').any(|part| SECRET_PARTS.contains(&part))
+    name.split('_').any(|part| SECRET_PARTS.split(' ').any(|secret| secret == part))
         || ["TOKEN", "SECRET", "PASSW", "CREDENTIAL"].iter().any(|part| name.contains(part))
         || value.split_once("://").is_some_and(|(_, rest)| rest.contains('@'))
 }
@@ -253,7 +113,7 @@ pub fn bounded(value: &str) -> String {
 
 /// Returns whether the variable holds a path, a list of devices or a version, which does not change how libraries work.
 pub fn is_location(name: &str) -> bool {
-    LOCATIONS.iter().any(|end| name.ends_with(end)) && distortion(name, "1").is_none()
+    LOCATIONS.split(' ').any(|end| name.ends_with(end)) && distortion(name, "1").is_none()
 }
 
 /// Returns whether the value switches off what the variable stands for.
@@ -267,11 +127,11 @@ pub fn distortion(name: &str, value: &str) -> Option<&'static str> {
         return None;
     }
     let value = value.trim().to_lowercase();
-    let applies = |distortion: &&Distortion| {
-        distortion.names.iter().any(|pattern| glob(pattern, name))
-            && (distortion.values.is_empty() || distortion.values.iter().any(|part| value.contains(part)))
+    let applies = |(names, parts, _): &&(&str, &str, &str)| {
+        names.split(' ').any(|pattern| glob(pattern, name))
+            && (parts.is_empty() || parts.split(' ').any(|part| value.contains(part)))
     };
-    DISTORTIONS.iter().find(applies).map(|distortion| distortion.effect)
+    DISTORTIONS.iter().find(applies).map(|(.., effect)| *effect)
 }
 
 #[cfg(test)]
@@ -310,7 +170,7 @@ mod tests {
             "FFTWF_X",
         ]
         .into_iter()
-        .chain(OF_RULE_0.into_iter().filter(|name| !changes_arithmetic(name)))
+        .chain(OF_RULE_0.split(' ').filter(|name| !changes_arithmetic(name)))
         {
             assert_eq!(names(&[name]), [name]);
         }

@@ -138,7 +138,7 @@ pub fn parse(mut journal: impl BufRead) -> anyhow::Result<Option<JournalContents
         }
     }
     let report = Report { schema_version: SCHEMA_VERSION, environment, rows };
-    let report = file::validated(latest_rows(report), true)?;
+    let report = file::validated(latest_rows(report))?;
     Ok(Some(JournalContents { report, unreadable }))
 }
 

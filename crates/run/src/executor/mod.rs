@@ -17,7 +17,6 @@ pub mod judge;
 mod order;
 mod peaks;
 pub(crate) mod plausible;
-mod refine;
 mod report_writer;
 mod rounds;
 mod screening;
@@ -36,7 +35,7 @@ pub use earlier::Earlier;
 pub use estimate::{RunEstimate, RunLimits, estimate};
 pub use interrupt::Watch;
 pub use peaks::PeakSource;
-pub use refine::max_added_cells;
+pub use rounds::{NextSize, NextSizes, PASSES};
 pub use workers::{RequiredBackendMissing, device_count};
 
 use gpubench_backend::host::other_programs::OtherPrograms;
@@ -99,8 +98,8 @@ pub struct RunSpec {
     pub seed: u64,
     /// Seconds the whole run should take; time that cells leave goes to those with the widest intervals.
     pub budget_s: Option<f64>,
-    /// True if cells are added at sizes near the crossovers that the cells of the plan show.
-    pub refine: bool,
+    /// Chooses the sizes near crossovers at which cells are added; `None` adds none.
+    pub next_sizes: Option<NextSizes>,
     /// Source of the backends' peaks.
     pub peaks: PeakSource,
     /// Time limit of one cell and of the start of one worker.
@@ -180,8 +179,7 @@ pub fn run(run: &RunSpec, observer: &mut dyn Observer) -> anyhow::Result<Finishe
         observer.resumed(finished.count(), run.cells.len());
     }
     let mut rounds = Rounds::new(run, observer, start, workers, writer);
-    interrupted =
-        interrupted || rounds.run(&run.cells, 0) || (run.refine && refine::refine(run, &mut rounds));
+    interrupted = interrupted || rounds.run();
     let (report, unsaved) = rounds.finish();
     if interrupted {
         observer.interrupted(&report);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use gpubench_backend::host::cpu_quota::QuotaWatch;
 use gpubench_backend::host::environment;
-use gpubench_report::report::sanitize::sanitized;
+use gpubench_report::report::sanitize::sanitize;
 use gpubench_report::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, TimeSpent, file};
 
 use super::RunSpec;
@@ -108,7 +108,8 @@ impl ReportWriter {
         let saving_s = self.saving.as_secs_f64();
         self.report.environment.time_spent = Some(TimeSpent { saving_s, ..time_spent });
         self.describe(backends);
-        self.report = sanitized(self.report);
+        // An environment that JSON cannot hold is not saved either, and that error is reported.
+        let _ = sanitize(&mut self.report);
         let Some(folder) = self.folder.take().filter(|folder| self.replaces_report_in(folder)) else {
             return (self.report, self.unsaved);
         };

@@ -1,28 +1,36 @@
 //! Shows progress as a bar on a terminal: share of the time, time left, current cell and phase.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use gpubench_report::case::Cell;
 use gpubench_report::report::{Outcome, Row};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::pace::RunPace;
 use super::{Observer, lines};
 
 /// A bar on standard error. Cells that were not measured are listed above it.
 pub(crate) struct Bar {
     bar: ProgressBar,
     start: Instant,
-    pace: RunPace,
     cell: String,
-    finished: usize,
     cells: usize,
+    finished: usize,
+    /// Finished cells that an earlier start of the run had finished, or that were skipped: they take no time.
+    without_time: usize,
+    /// Cells that were prepared, and the turns of all cells after their first.
+    prepared: HashSet<String>,
+    later_turns: usize,
 }
 
 /// Length of the bar, which stands for all of the run's time.
 const LENGTH: u64 = 1000;
 /// Interval in which the bar moves while nothing is timed.
 const TICK: Duration = Duration::from_millis(200);
+/// Usual number of turns of a cell after its first, and the time of one over that of a first turn, in which the cell is
+/// prepared. Only the estimate of the time left depends on them.
+const LATER_TURNS: f64 = 2.0;
+const LATER_TURN: f64 = 0.25;
 
 impl Bar {
     /// Creates a bar that is hidden until the run starts.
@@ -30,10 +38,12 @@ impl Bar {
         Bar {
             bar: ProgressBar::hidden(),
             start: Instant::now(),
-            pace: RunPace::default(),
             cell: String::new(),
-            finished: 0,
             cells: 0,
+            finished: 0,
+            without_time: 0,
+            prepared: HashSet::new(),
+            later_turns: 0,
         }
     }
 
@@ -41,10 +51,24 @@ impl Bar {
         self.start.elapsed().as_secs_f64()
     }
 
+    /// Returns the estimated seconds left; `None` before any cell was measured. Of the cells to come, as many are skipped as so
+    /// far.
+    fn left_s(&self) -> Option<f64> {
+        let (begun, later) = (self.prepared.len() as f64, self.later_turns as f64);
+        let measured = self.finished.saturating_sub(self.without_time) as f64;
+        let known = self.prepared.len() + self.without_time;
+        let to_come = begun / known.max(1) as f64 * self.cells.saturating_sub(known) as f64;
+        let turns = (LATER_TURNS * (begun - measured)).min(LATER_TURNS * begun - later).max(0.0);
+        let left = to_come * (1.0 + LATER_TURNS * LATER_TURN) + turns * LATER_TURN;
+        // The present turn has not ended.
+        let done = begun + later * LATER_TURN - 1.0;
+        (done > 0.0).then(|| self.now_s() * left / done)
+    }
+
     fn show(&self, phase: &str) {
         // The text that changes most comes first, since a narrow terminal cuts off the end.
         let separator = if phase.is_empty() || self.cell.is_empty() { "" } else { ": " };
-        let (now_s, left_s) = (self.now_s(), self.pace.left_s());
+        let (now_s, left_s) = (self.now_s(), self.left_s());
         if let Some(left_s) = left_s {
             let done = LENGTH as f64 * now_s / (now_s + left_s).max(f64::MIN_POSITIVE);
             // A longer estimate than before does not take the bar back.
@@ -59,7 +83,6 @@ impl Bar {
 impl Observer for Bar {
     fn run_started(&mut self, total: usize) {
         self.cells = total;
-        self.pace.plan(total);
         self.bar = ProgressBar::new(LENGTH);
         if let Ok(style) = ProgressStyle::with_template("{spinner} {bar:16} {elapsed} {wide_msg}") {
             self.bar.set_style(style);
@@ -71,7 +94,6 @@ impl Observer for Bar {
 
     fn cells_added(&mut self, total: usize) {
         self.cells = total;
-        self.pace.plan(total);
     }
 
     fn measuring(&mut self, what: &str) {
@@ -81,7 +103,10 @@ impl Observer for Bar {
     fn cell_started(&mut self, cell: &Cell, round: Option<u32>) {
         // From here only progress redraws the bar: a ticking thread would take time from the cell being timed.
         self.bar.disable_steady_tick();
-        self.pace.begin(&cell.to_string(), round.is_none_or(|round| round == 0), self.now_s());
+        match round {
+            Some(1..) => self.later_turns += 1,
+            _ => drop(self.prepared.insert(cell.to_string())),
+        }
         self.cell = match round {
             Some(round) => format!("{cell}, round {}", round + 1),
             None => cell.to_string(),
@@ -98,7 +123,7 @@ impl Observer for Bar {
             self.note(&format!("{} {}", row.cell(), lines::result(row)));
         }
         self.finished += 1;
-        self.pace.finish(&row.cell().to_string(), row.outcome == Outcome::Skipped, self.now_s());
+        self.without_time += usize::from(row.outcome == Outcome::Skipped);
     }
 
     fn run_finished(&mut self) {
@@ -107,7 +132,7 @@ impl Observer for Bar {
 
     fn resumed(&mut self, finished: usize, total: usize) {
         self.finished += finished;
-        self.pace.plan(total - finished);
+        self.without_time += finished;
         self.note(&lines::resumed(finished, total));
     }
 

@@ -2,7 +2,6 @@
 
 mod bar;
 mod lines;
-mod pace;
 
 use std::io::{self, IsTerminal};
 

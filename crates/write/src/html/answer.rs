@@ -1,6 +1,7 @@
 //! The answer of one report: sentences, a table of crossovers and speed-ups, and the cost of the first use.
 
 use gpubench_analysis::answer::first_use::{FirstUse, Repayment, calls_to_repay};
+use gpubench_analysis::answer::peak_share::ShareWords;
 use gpubench_analysis::answer::{Contender, Kind, Kinds, Names, Pair, Place, Versus, peak_share};
 use gpubench_document::report::crossover_text::{interval_text, place_text, ranges_below};
 use gpubench_document::report::sentences::{Line, paragraph};

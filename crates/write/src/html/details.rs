@@ -1,6 +1,6 @@
 //! The details of a row that opens: samples, statistics, phases, warnings and error.
 
-use gpubench_analysis::answer::peak_share;
+use gpubench_analysis::answer::peak_share::{self, ShareWords};
 use gpubench_ops::Checked;
 use gpubench_report::Transfer;
 use gpubench_report::measure::stats::median;

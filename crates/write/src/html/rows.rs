@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use gpubench_analysis::answer::cost::Kind;
-use gpubench_analysis::answer::peak_share::Share;
+use gpubench_analysis::answer::peak_share::ShareWords;
 use gpubench_analysis::answer::{Comparison, Section, has_both_caches, peak_share, sections};
 use gpubench_document::report::parts::row_id;
 use gpubench_ops as op;
@@ -170,9 +170,9 @@ impl RowsTable<'_> {
         if self.peaks {
             let found = peak_share::share(self.report, row);
             // The table is as wide as the page: its cells have no words where a figure says the same.
-            let in_figures = |_| found.map_or(NONE.into(), Share::text);
+            let in_figures = |_| found.map_or(NONE.into(), ShareWords::text);
             cells.push(sortable(found.map(|found| found.share), in_figures));
-            cells.push(cell(found.map_or(NONE.into(), Share::resource)));
+            cells.push(cell(found.map_or(NONE.into(), ShareWords::resource)));
         }
         cells
     }

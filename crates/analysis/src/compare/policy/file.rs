@@ -8,9 +8,8 @@ use anyhow::{Result, anyhow, bail, ensure};
 use gpubench_report::case::{Cache, DType};
 use gpubench_report::report::file::one_line;
 use gpubench_text::size_filter::SizeFilter;
-use gpubench_text::toml_error::{Problem, line_of};
-use gpubench_text::toml_value::{Scalar, checked};
-use gpubench_text::{limited, percent, toml_reader, words};
+use gpubench_text::toml_reader::{self, Problem, Scalar, checked, line_of};
+use gpubench_text::{limited, percent, words};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use toml::Spanned;
@@ -45,7 +44,7 @@ fn parsed(name: &str, text: &str) -> Result<Policy> {
     ensure!(!is_json, "{name}:1: this is JSON, and a policy is TOML: docs/compare-policy.md lists its keys");
     let file: PolicyFile = toml_reader::read(text).map_err(|mut error| {
         let mut problem = None;
-        if let Problem::UnknownKey { key, valid } = error.problem.as_mut() {
+        if let Problem::UnknownKey { key, valid } = &mut error.problem {
             valid.retain(|key| !FORMER.contains(&key.as_str()));
             let above = || format!("'{key}' applies to the whole comparison: write it above the first table");
             problem = WHOLE.contains(&key.as_str()).then(above);

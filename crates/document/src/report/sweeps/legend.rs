@@ -1,7 +1,8 @@
 //! The legend of the first screen: the meaning of the columns shown and of the marks that occur.
 
 use crate::table::Table;
-use gpubench_analysis::answer::{Comparison, Contender, Crossover, Kind, Pair, peak_share};
+use gpubench_analysis::answer::peak_share::{self, ShareWords};
+use gpubench_analysis::answer::{Comparison, Contender, Crossover, Kind, Pair};
 
 use super::columns::{FROM, KindColumns, TUNED, has_column, shows_peaks};
 use super::crossovers::ShownCrossover;

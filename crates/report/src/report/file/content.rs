@@ -8,8 +8,6 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use serde::de::DeserializeOwned;
 
-use crate::report::sanitize::ControlScan;
-
 /// Bytes that are read from the file at once.
 const PIECE: usize = 1 << 16;
 
@@ -132,15 +130,14 @@ impl Content {
         self.start().is_ok_and(|start| first(start) == Some(b'{'))
     }
 
-    /// Parses it from its beginning. Also returns whether its strings may hold control characters.
+    /// Parses it from its beginning.
     ///
     /// # Errors
     /// It cannot be read, is not JSON or is not a `T`.
-    pub fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<(T, bool)> {
+    pub fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         let start = self.start().map_err(serde_json::Error::io)?;
-        let mut scan = ControlScan::of(ValueLimit { inner: start, left: MAX_VALUES });
-        let value = serde_json::from_reader(BufReader::with_capacity(PIECE, &mut scan))?;
-        Ok((value, scan.found()))
+        let limited = ValueLimit { inner: start, left: MAX_VALUES };
+        serde_json::from_reader(BufReader::with_capacity(PIECE, limited))
     }
 
     /// Returns its text from the beginning.

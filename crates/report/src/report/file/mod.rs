@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::json::ReportFormatter;
 use super::sanitize::sanitize;
-use super::{Report, Row, SCHEMA_VERSION, free_value, validate};
+use super::{Report, Row, SCHEMA_VERSION, validate};
 use crate::variant::present_name;
 
 /// Name of the report in the folder of a run.
@@ -227,40 +227,35 @@ fn unwritten(path: &Path, error: &std::io::Error) -> anyhow::Error {
 /// The fields of a report that are read before its layout is known.
 #[derive(Deserialize)]
 struct Header {
-    #[serde(default, deserialize_with = "free_value::optional")]
     schema_version: Option<serde_json::Value>,
-    #[serde(default, deserialize_with = "free_value::optional")]
     fleet_version: Option<serde_json::Value>,
 }
 
 /// Parses a report from the content of its file. An error may have several lines: see [`one_line`].
 pub fn parse(content: &Content) -> anyhow::Result<Report> {
     check_layout(content)?;
-    let (report, may_hold_controls) = content.parse::<Report>().map_err(|error| {
+    let report = content.parse::<Report>().map_err(|error| {
         anyhow!(
             "the content does not match its schema_version: {}; compare it with `gpubench schema`",
             shown(&error)
         )
     })?;
-    validated(report, may_hold_controls)
+    validated(report)
 }
 
 /// Validates a report and removes control characters that could drive a terminal.
 ///
 /// # Errors
 /// It contradicts itself.
-pub fn validated(mut report: Report, may_hold_controls: bool) -> anyhow::Result<Report> {
+pub fn validated(mut report: Report) -> anyhow::Result<Report> {
     validate::check(&report)?;
     // Layout 2 is layout 3 under other names. Aliases of the fields have read those of fields.
     report.rows.iter_mut().for_each(rename_variants);
     if report.schema_version == 2 {
         report.schema_version = SCHEMA_VERSION;
     }
-    if may_hold_controls {
-        sanitize(&report).context("the report contains text that cannot be shown; run the sweep again")
-    } else {
-        Ok(report)
-    }
+    sanitize(&mut report).context("the report contains text that cannot be shown; run the sweep again")?;
+    Ok(report)
 }
 
 /// Gives a row the present names of its variants, so that earlier reports can be compared with new ones.
@@ -278,7 +273,7 @@ fn check_layout(content: &Content) -> anyhow::Result<()> {
     if !content.begins_object() {
         bail!("not a JSON object: {NO_REPORT}");
     }
-    let (header, _) = content.parse::<Header>().map_err(|error| match error.is_data() {
+    let header = content.parse::<Header>().map_err(|error| match error.is_data() {
         true => anyhow!("{}: {NO_REPORT}", shown(&error)),
         false => {
             anyhow!("not JSON: {}; the file is damaged or incomplete, run the sweep again", shown(&error))

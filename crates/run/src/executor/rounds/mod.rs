@@ -1,14 +1,18 @@
 //! Runs one block after another: prepares and checks each cell in its first turn, samples all cells in rounds, and spends
 //! the rest of the budget on the cells with the widest intervals.
 
+mod refine;
 mod screen;
+
+pub use refine::{NextSize, NextSizes, PASSES};
 
 use std::time::Instant;
 
-use gpubench_analysis::answer::peak_share;
 use gpubench_backend::host::{environment, memory};
+use gpubench_ops::peak_share;
 use gpubench_report::measure::stopping::{Reason, Rule};
-use gpubench_report::report::{Outcome, Report, Row, variables};
+use gpubench_report::report::quantity::time_text;
+use gpubench_report::report::{Execute, Outcome, Report, variables};
 
 use super::budget;
 use super::cell_run::CellRun;
@@ -56,7 +60,7 @@ impl<'a> Rounds<'a> {
                 sampled_s: 0.0,
             },
             writer,
-            budget_s: run.budget_s.map(|all_s| budget::of_plan(all_s, run.refine)),
+            budget_s: run.budget_s.map(|all_s| budget::of_plan(all_s, run.next_sizes.is_some())),
             simulated: run.is_simulated(),
             left: run.cells.len(),
             wide: vec![],
@@ -64,23 +68,24 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Runs cells that follow each other in the plan, block by block; `first` is the position of the first one. Returns
-    /// whether the user ended the run meanwhile.
-    pub(crate) fn run(&mut self, cells: &[PlannedCell], first: usize) -> bool {
-        let mut blocks = block::blocks(cells, memory::free_host_bytes()).into_iter();
-        blocks.any(|block| {
-            let cells = cells[block.clone()].iter().zip(first + block.start..);
-            let mut cell_runs: Vec<CellRun<'_>> =
-                cells.map(|(planned, position)| self.cell_run(planned, position)).collect();
-            cell_runs.iter().for_each(|cell_run| self.record(cell_run));
-            if let Err(Interrupted) = self.steps(&mut cell_runs) {
-                cell_runs.iter().for_each(|cell_run| self.record(cell_run));
+    /// Runs the cells of the plan, and those that narrow crossovers. Returns whether the user ended the run meanwhile.
+    pub(crate) fn run(&mut self) -> bool {
+        self.run_cells(&self.run.cells, 0) || self.refine()
+    }
+
+    /// Runs cells block by block; `first` is the position of the first one. Returns whether the user ended the run meanwhile.
+    fn run_cells(&mut self, cells: &[PlannedCell], first: usize) -> bool {
+        let cell_runs = cells.iter().zip(first..).map(|(planned, position)| self.cell_run(planned, position));
+        for mut block in block::blocks(cell_runs.collect(), memory::free_host_bytes()) {
+            block.iter().for_each(|cell_run| self.record(cell_run));
+            if let Err(Interrupted) = self.steps(&mut block) {
+                block.iter().for_each(|cell_run| self.record(cell_run));
                 return true;
             }
-            self.left -= cell_runs.len();
-            self.wide.extend(cell_runs.iter().filter_map(advice::ImpreciseCell::of));
-            false
-        })
+            self.left -= block.len();
+            self.wide.extend(block.iter().filter_map(advice::ImpreciseCell::of));
+        }
+        false
     }
 
     /// Returns the run of a cell, which has ended if an earlier start of the run has finished it.
@@ -97,25 +102,6 @@ impl<'a> Rounds<'a> {
             cell_run.series.quota = self.writer.quota.clone();
         }
         cell_run
-    }
-
-    pub(crate) fn report(&self) -> &Report {
-        &self.writer.report
-    }
-
-    /// Prepares for `added` more cells, `total` in all, which may spend one of `passes` equal parts of the rest of the
-    /// budget.
-    pub(crate) fn extend(&mut self, added: usize, total: usize, passes: usize) {
-        *self.writer.report.environment.planned_rows.get_or_insert(0) += added as u64;
-        (self.left, self.budget_s) = (passes * added, self.run.budget_s);
-        self.session.observer.cells_added(total);
-    }
-
-    /// Returns the seconds that the cell of this row took, by the budget's clock.
-    pub(crate) fn cost_s(&self, row: &Row) -> f64 {
-        let sampled_s = row.execute.as_ref().map_or(0.0, |execute| execute.spent_s);
-        let around = row.phases.as_ref().filter(|_| !self.simulated);
-        sampled_s + around.map_or(0.0, |p| p.inputs_s + p.prepare_s + p.first_s + p.download_s + p.check_s)
     }
 
     /// Ends the workers and saves the report for the last time. Returns it, and the error if it could not be saved.
@@ -253,7 +239,14 @@ impl<'a> Rounds<'a> {
     /// Marks a cell as incorrect if it is faster than the machine's peaks allow.
     fn refuse_impossible(&self, cell_run: &mut CellRun<'_>) {
         let peaks = self.session.workers.peaks(&cell_run.worker, cell_run.planned.variant.side);
-        if let Some(reason) = peaks.and_then(|peaks| peak_share::impossible(peaks, &cell_run.row)) {
+        if let Some(found) = peaks.and_then(|peaks| peak_share::impossible(peaks, &cell_run.row)) {
+            let median = cell_run.row.execute.as_ref().map(Execute::median_text).unwrap_or_default();
+            let reason = format!(
+                "its median of {median} is shorter than the {} that {} takes at this machine's peak, so the time cannot be \
+                 right; measure the peaks again (GPUBENCH_PEAK_CACHE=off), or report the variant",
+                time_text(found.min_s),
+                found.work
+            );
             cell_run.close(Outcome::Incorrect, reason, None);
         }
     }
@@ -286,7 +279,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// Returns the seconds the run has taken, by the budget's clock.
-    pub(crate) fn spent_s(&self) -> f64 {
+    fn spent_s(&self) -> f64 {
         match self.simulated {
             true => self.session.sampled_s,
             false => self.start.elapsed().as_secs_f64(),

@@ -1,21 +1,11 @@
-//! Refines crossovers to within 5 %: adds a few cells at sizes near the crossovers that the planned cells showed. The
-//! time for this is bounded.
+//! Chooses the sizes that narrow crossovers to within 5 %, and the variants that are measured at them.
 
-use gpubench_analysis::answer::refinement::{NEAR, next_size};
-use gpubench_analysis::answer::{Comparison, Contender, Kind, sections};
-use gpubench_backend::{Side, fewer_threads};
-use gpubench_ops as op;
-use gpubench_report::report::{Report, Row};
-
-use super::rounds::Rounds;
-use super::{PlannedCell, RunSpec};
-
-/// Maximum number of further sizes per crossover; each at least halves the interval.
-const PASSES: usize = 2;
-
-/// Without a budget: the share of the planned cells' time that refinement may take, and the seconds it may always take.
-const TIME_SHARE: f64 = 0.25;
-const LEAST_S: f64 = 10.0;
+use crate::answer::refinement::{NEAR, next_size};
+use crate::answer::{Comparison, Contender, Kind, sections};
+use crate::backend::{Side, fewer_threads};
+use crate::executor::{NextSize, PASSES, PlannedCell};
+use crate::op;
+use crate::report::{Report, Row};
 
 /// A variant runs at a new size if its time at a neighbouring size was at most this multiple of the best of its side.
 const RIVAL: f64 = 1.2;
@@ -58,71 +48,29 @@ fn is_variant(one: &PlannedCell, other: &PlannedCell) -> bool {
     one.cell.backend == other.cell.backend && one.cell.variant == other.cell.variant
 }
 
-/// Adds cells near the crossovers and runs them. Returns whether the user ended the run meanwhile.
-pub(crate) fn refine(run: &RunSpec, rounds: &mut Rounds<'_>) -> bool {
-    let mut cells = run.cells.clone();
-    let begin_s = rounds.spent_s();
-    let end_s = run.budget_s.unwrap_or(begin_s + LEAST_S.max(TIME_SHARE * begin_s));
-    for pass in 0..PASSES {
-        let left_s = end_s - rounds.spent_s();
-        let added = wanted(rounds.report(), &cells, left_s, |row| rounds.cost_s(row));
-        if added.is_empty() {
-            break;
-        }
-        let first = cells.len();
-        rounds.extend(added.len(), first + added.len(), PASSES - pass);
-        if rounds.run(&added, first) {
-            return true;
-        }
-        cells.extend(added);
-    }
-    false
-}
-
-/// A size that would narrow a crossover.
-struct Wanted {
-    cells: Vec<PlannedCell>,
-    cost_s: f64,
-    /// Width of the interval, as the ratio of its ends.
-    times: f64,
-}
-
-/// Returns the cells that would narrow the crossovers of `report`, widest first, as `left_s` seconds allow.
-fn wanted(
-    report: &Report,
-    cells: &[PlannedCell],
-    mut left_s: f64,
-    cost_s: impl Fn(&Row) -> f64,
-) -> Vec<PlannedCell> {
-    let mut wanted: Vec<Wanted> = vec![];
+/// Returns the sizes that would narrow the crossovers of `report`, the widest first, with the variants that may be the best
+/// there.
+pub fn next_sizes(report: &Report) -> Vec<NextSize<'_>> {
+    let mut sizes: Vec<(f64, NextSize<'_>)> = vec![];
     for section in sections(report) {
+        let kinds = kinds(section.op);
         for part in section.comparisons.chunk_by(|a, b| a.density == b.density) {
-            let mut sizes: Vec<u64> = vec![];
-            for next in kinds(section.op).iter().filter_map(|kind| next_size(part, *kind)) {
+            let mut chosen: Vec<u64> = vec![];
+            for next in kinds.iter().filter_map(|kind| next_size(part, *kind)) {
                 // A size near one already chosen would add little.
-                if sizes.iter().all(|n| times(*n, next.n) > NEAR) {
-                    sizes.push(next.n);
-                    let rows = rivals(part, next.n, kinds(section.op));
-                    let of_row = |row: &&Row| Some((cell_at(row, next.n, cells)?, cost_s(row)));
-                    let (cells, costs): (Vec<PlannedCell>, Vec<f64>) = rows.iter().filter_map(of_row).unzip();
-                    wanted.push(Wanted { cells, cost_s: costs.iter().sum(), times: next.times });
+                if chosen.iter().all(|n| ratio(*n, next.n) > NEAR) {
+                    chosen.push(next.n);
+                    sizes.push((next.times, NextSize { n: next.n, rows: rivals(part, next.n, kinds) }));
                 }
             }
         }
     }
-    wanted.sort_by(|a, b| b.times.total_cmp(&a.times));
-    let mut added = vec![];
-    for one in wanted {
-        if one.cost_s <= left_s {
-            left_s -= one.cost_s;
-            added.extend(one.cells);
-        }
-    }
-    added
+    sizes.sort_by(|a, b| b.0.total_cmp(&a.0));
+    sizes.into_iter().map(|(_, next)| next).collect()
 }
 
 /// Returns the larger of two sizes over the smaller.
-fn times(a: u64, b: u64) -> f64 {
+fn ratio(a: u64, b: u64) -> f64 {
     a.max(b) as f64 / a.min(b) as f64
 }
 
@@ -151,25 +99,29 @@ fn rivals<'a>(part: &[Comparison<'a>], n: u64, kinds: &[Kind]) -> Vec<&'a Row> {
     found
 }
 
-fn cell_at(row: &Row, n: u64, cells: &[PlannedCell]) -> Option<PlannedCell> {
-    let cell = row.cell();
-    let mut added = cells.iter().find(|one| one.cell == cell)?.clone();
-    added.cell.case.n = n;
-    Some(added)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::cell_run::tests::planned;
-    use gpubench_report::case::{Cache, DType};
-    use gpubench_report::report::example;
+    use crate::backend::{Accuracy, Variant};
+    use crate::case::{Cache, DType};
+    use crate::measure::sampling::Sampling;
+    use crate::report::example;
 
     fn plan_of(report: &Report) -> Vec<PlannedCell> {
         let plan = |row: &Row| {
-            let mut one = planned(row.case.n, &row.variant);
-            (one.cell, one.variant.side) = (row.cell(), row.side);
-            one
+            let variant = Variant {
+                op: row.case.op.clone().into(),
+                name: row.variant.clone().into(),
+                summary: "".into(),
+                side: row.side,
+                accuracy: Accuracy::Ieee,
+                origin: None,
+                default: true,
+                dtypes: DType::ALL.into(),
+                library: None,
+            };
+            let sampling = Sampling::default();
+            PlannedCell { cell: row.cell(), variant, sampling, may_be_screened: true }
         };
         report.rows.iter().map(plan).collect()
     }
@@ -190,26 +142,16 @@ mod tests {
         report
     }
 
-    fn names(cells: &[PlannedCell]) -> Vec<(u64, &str)> {
-        cells.iter().map(|one| (one.cell.case.n, one.cell.variant.as_str())).collect()
-    }
-
     #[test]
     fn the_variants_that_may_win_are_measured_at_the_size_a_crossover_wants() {
         let report = report();
-        let found = wanted(&report, &plan_of(&report), f64::INFINITY, |_| 1.0);
-        let n = found[0].cell.case.n;
-        assert!((300..1000).contains(&n), "{n}");
-        assert_eq!(names(&found[..3]), [(n, "mkl"), (n, "cublas"), (n, "cublaslt")]);
-        assert!(found.len() == 3 || found.len() == 6, "resident and end to end may want two sizes");
-    }
-
-    #[test]
-    fn cells_that_take_too_long_are_left_out() {
-        let report = report();
-        let all = wanted(&report, &plan_of(&report), f64::INFINITY, |_| 1.0).len();
-        assert!(wanted(&report, &plan_of(&report), 2.9, |_| 1.0).is_empty());
-        assert_eq!(wanted(&report, &plan_of(&report), all as f64, |_| 1.0).len(), all);
+        let sizes = next_sizes(&report);
+        assert!(matches!(sizes.len(), 1 | 2), "resident and end to end may want two sizes");
+        for next in sizes {
+            assert!((300..1000).contains(&next.n), "{}", next.n);
+            let names: Vec<&str> = next.rows.iter().map(|row| row.variant.as_str()).collect();
+            assert_eq!(names, ["mkl", "cublas", "cublaslt"]);
+        }
     }
 
     #[test]
