@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use gpubench_text::control::is_harmful;
-
 use super::Folder;
 use super::compare::{SLOWER, WRONG, of, script, verdicts};
 
@@ -54,28 +52,6 @@ fn a_misspelt_baseline_gets_the_name_that_was_meant() {
     folder.refuses("compare nightly a", "or name a baseline (main)");
     folder.refuses("baseline show mian", "results/baselines/mian is not a baseline: did you mean 'main'?");
     folder.refuses("baseline show nightly", "'gpubench baseline list' lists the baselines");
-}
-
-#[test]
-fn hostile_texts_of_a_baseline_reach_no_terminal() {
-    let folder = Folder::with_baseline(["a", "b", "c"]);
-    let (old, new) = ("results/baselines/main", "results/baselines/\u{1b}[31m\n\u{202e}");
-    let mut saved = folder.json(&format!("{old}/baseline.json"));
-    let hostile = "\u{1b}]0;x\u{7}\n\u{9b}\u{202e}";
-    for place in
-        ["/name", "/saved", "/gpubench_version", "/cells/0/op", "/cells/0/backend", "/cells/0/variant"]
-    {
-        *saved.pointer_mut(place).unwrap() = hostile.into();
-    }
-    folder.write(&format!("{old}/baseline.json"), &saved.to_string());
-    std::fs::rename(folder.path().join(old), folder.path().join(new)).unwrap();
-    let check = |text: &str| assert!(!text.contains(is_harmful), "{text:?}");
-    let listed = folder.succeeds("baseline list").stdout;
-    check(&listed);
-    assert_eq!(listed.lines().count(), 2, "{listed}");
-    let shown = folder.run(&["baseline", "show", new]).good().stdout;
-    check(&shown);
-    assert!(shown.starts_with("\\u{1b}]0;x\\u{7}\\n\\u{9b}\\u{202e}: 3 passes"), "{shown}");
 }
 
 #[test]

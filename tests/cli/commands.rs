@@ -1,15 +1,12 @@
 //! The commands other than `run`: `list`, `schema`, `completions` and help.
 
-use assert_cmd::Command;
-
 use super::{Ended, Folder};
 
 /// Runs the program, which must succeed and write nothing to stderr; returns its stdout.
 fn stdout(args: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_gpubench")).args(args).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{args:?}");
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{args:?}");
-    String::from_utf8(output.stdout).unwrap()
+    let ended = Folder::new().run(args).good();
+    assert_eq!(ended.stderr, "", "{args:?}");
+    ended.stdout
 }
 
 #[test]
@@ -50,9 +47,7 @@ fn list_of_one_op_has_its_variants_alone() {
 #[cfg(target_env = "gnu")]
 #[test]
 fn list_opens_no_library() {
-    let mut list = std::process::Command::new(env!("CARGO_BIN_EXE_gpubench"));
-    let debugged = list.arg("list").env("LD_DEBUG", "files").output().unwrap();
-    let opened = String::from_utf8_lossy(&debugged.stderr);
+    let opened = Ended::of(Folder::new().command("list").env("LD_DEBUG", "files")).good().stderr;
     assert!(opened.contains("libc.so"), "the loader reports no file: {opened}");
     let by_itself: Vec<&str> = opened.lines().filter(|line| line.contains("dynamically loaded")).collect();
     assert_eq!(by_itself, [""; 0]);
@@ -129,9 +124,8 @@ fn help_fits_a_terminal() {
 
 #[test]
 fn baseline_alone_lists_what_can_be_done_with_baselines() {
-    let output = Command::new(env!("CARGO_BIN_EXE_gpubench")).arg("baseline").output().unwrap();
-    let help = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]), "{help}");
+    let Ended { code, stdout, stderr: help } = Folder::new().run(&["baseline"]);
+    assert_eq!((code, stdout.as_str()), (2, ""), "{help}");
     for shown in ["Usage: gpubench baseline <COMMAND>", "  save ", "  list ", "  show "] {
         assert!(help.contains(shown), "{shown}: {help}");
     }
@@ -143,10 +137,7 @@ fn every_command_has_a_manual_page() {
     assert!(main.contains(".TH gpubench") && main.contains("doctor") && !main.contains("worker"), "{main}");
     let of_run = stdout(&["man", "run"]);
     assert!(of_run.contains(".TH gpubench-run") && of_run.contains("\\-\\-cell\\-timeout"), "{of_run}");
-    let wrong = Command::new(env!("CARGO_BIN_EXE_gpubench")).args(["man", "rnu"]).output().unwrap();
-    let problem = String::from_utf8(wrong.stderr).unwrap();
-    assert_eq!(wrong.status.code(), Some(2));
-    assert!(problem.contains("unknown command 'rnu': did you mean 'run'?"), "{problem}");
+    Folder::new().refuses("man rnu", "unknown command 'rnu': did you mean 'run'?");
 }
 
 #[test]
@@ -189,7 +180,7 @@ fn a_library_that_is_named_takes_the_plain_name() {
     let folder = Folder::new();
     let sweep =
         "run --ops matmul,solve,svd --sizes 9 --backends cpu --variants openblas --samples 1 --warmup 0";
-    folder.succeeds(&format!("{sweep} --no-peaks --quiet --out out --blas {path}"));
+    folder.succeeds(&format!("{sweep} --no-peaks --quiet --format json --out out --blas {path}"));
     let report = folder.read("out/report.json");
     assert_eq!(report.matches("\"outcome\": \"measured\"").count(), 3);
     assert!(report.contains(&format!("\"path\": \"{path}\"")));
@@ -200,10 +191,8 @@ fn a_library_that_is_named_takes_the_plain_name() {
 fn a_damaged_driver_is_not_called_a_missing_one() {
     let folder = Folder::new();
     folder.write("libcuda.so.1", "no library");
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpubench"));
-    let line = "run --backends cuda --ops sin --sizes 8 --no-peaks --out new";
-    command.args(line.split(' ')).env("LD_LIBRARY_PATH", folder.path()).current_dir(folder.path());
-    let ended = Ended::of(command.output().unwrap());
+    let mut command = folder.command("run --backends cuda --ops sin --sizes 8 --no-peaks --out new");
+    let ended = Ended::of(command.env("LD_LIBRARY_PATH", folder.path()));
     assert_eq!(ended.code, 2, "{}", ended.stderr);
     assert!(ended.stderr.contains("libcuda.so.1) cannot be loaded"), "{}", ended.stderr);
     assert!(ended.stderr.contains("reinstall the NVIDIA driver"), "{}", ended.stderr);

@@ -57,85 +57,59 @@ pub(super) fn of<'a>(verdicts: &'a [(String, String)], verdict: &str) -> Vec<&'a
 }
 
 #[test]
-fn a_gate_of_one_cell_does_not_count_it() {
+fn each_verdict_has_its_cells_and_its_exit_code() {
     let folder = Folder::new();
-    folder.sim_of("one", 1, "", "--ops fft --sizes 4 --variants host");
-    let comparison = folder.compared("one one");
-    assert_eq!(comparison["gate"]["reason"], "the only cell is not worse", "{comparison}");
-}
-
-#[test]
-fn a_run_against_itself_is_the_same_everywhere_and_exits_0() {
-    let folder = Folder::new();
-    folder.sim("old", 1, "");
-    let comparison = folder.compared("old old");
-    assert_eq!(comparison["gate"]["conclusion"], "pass");
-    assert_eq!(of(&verdicts(&comparison), "same").len(), 8);
-    assert!(comparison["notes"][0]["text"].as_str().unwrap().contains("the same run"));
-}
-
-#[test]
-fn a_slower_cell_exits_1_and_is_named_first() {
-    let folder = Folder::new();
-    folder.sim("old", 1, "");
-    folder.sim("new", 2, SLOWER);
-    let comparison = folder.compared("old new --threshold 20%");
-    assert_eq!(comparison["gate"]["exit_code"], 1);
-    assert_eq!(of(&verdicts(&comparison), "slower"), ["fft 8 accelerator"]);
-    assert_eq!(verdicts(&comparison)[0].0, "fft 8 accelerator");
-    let ended = folder.compare("old new --threshold 20%");
-    assert_eq!(ended.code, 1);
-    assert!(ended.stdout.lines().nth(2).unwrap().contains("fft"), "{}", ended.stdout);
-    // The other way round it is a gain.
-    let back = folder.compared("new old --threshold 20% --accept-inconclusive");
-    assert_eq!(
-        (&back["gate"]["exit_code"], of(&verdicts(&back), "faster")),
-        (&0.into(), vec!["fft 8 accelerator"])
-    );
-}
-
-#[test]
-fn wrong_answers_and_failures_that_are_new_exit_1_and_old_ones_do_not() {
-    let folder = Folder::new();
-    folder.sim("old", 1, "");
-    folder.sim("wrong", 2, WRONG);
-    folder.sim("failing", 3, FAILING);
-    let wrong = folder.compared("old wrong --threshold 50%");
-    assert_eq!(wrong["gate"]["exit_code"], 1);
-    assert_eq!(of(&verdicts(&wrong), "newly-incorrect"), ["fft 4 host", "fft 8 host"]);
-    let failing = folder.compared("old failing --threshold 50%");
-    assert_eq!(failing["gate"]["exit_code"], 1);
-    assert_eq!(of(&verdicts(&failing), "newly-failed"), ["matmul 4 host"]);
-    let mended = folder.compared("wrong old --threshold 50%");
-    assert_eq!((&mended["gate"]["exit_code"], of(&verdicts(&mended), "new").len()), (&0.into(), 2));
+    for (seed, name, more) in [(1, "old", ""), (2, "new", ""), (2, "slower", SLOWER), (2, "wrong", WRONG)] {
+        folder.sim(name, seed, more);
+    }
     folder.sim("still-wrong", 4, WRONG);
-    let still = folder.compared("wrong still-wrong --threshold 50%");
-    assert_eq!((&still["gate"]["exit_code"], of(&verdicts(&still), "not-measured").len()), (&0.into(), 2));
-}
-
-#[test]
-fn missing_cells_exit_3_unless_accepted_and_new_ones_exit_0() {
-    let folder = Folder::new();
-    folder.sim("all", 1, "");
+    folder.sim("failing", 3, FAILING);
     folder.sim_of("part", 2, "", "--ops matmul --sizes 4,8");
-    let missing = folder.compared("all part --threshold 50%");
-    assert_eq!(missing["gate"]["exit_code"], 3);
-    assert_eq!(missing["gate"]["conclusion"], "inconclusive");
-    assert_eq!(of(&verdicts(&missing), "missing").len(), 4);
-    assert_eq!(folder.compare("all part --threshold 50% --accept-missing").code, 0);
-    let more = folder.compared("part all --threshold 50%");
-    assert_eq!((&more["gate"]["exit_code"], of(&verdicts(&more), "new").len()), (&0.into(), 4));
-}
+    folder.sim_of("one", 1, "", "--ops fft --sizes 4 --variants host");
+    let of_fft = ["fft 4 host", "fft 8 host"];
+    for (line, exit_code, verdict, cells, first) in [
+        ("one one", 0, "same", 1, &["fft 4 host"][..]),
+        ("old old", 0, "same", 8, &[]),
+        ("old slower --threshold 20%", 1, "slower", 1, &["fft 8 accelerator"]),
+        // The other way round it is a gain.
+        ("slower old --threshold 20% --accept-inconclusive", 0, "faster", 1, &["fft 8 accelerator"]),
+        ("old wrong --threshold 50%", 1, "newly-incorrect", 2, &of_fft),
+        ("old failing --threshold 50%", 1, "newly-failed", 1, &["matmul 4 host"]),
+        ("wrong old --threshold 50%", 0, "new", 2, &[]),
+        ("wrong still-wrong --threshold 50%", 0, "not-measured", 2, &[]),
+        ("old part --threshold 50%", 3, "missing", 4, &[]),
+        ("old part --threshold 50% --accept-missing", 0, "missing", 4, &[]),
+        ("part old --threshold 50%", 0, "new", 4, &[]),
+    ] {
+        let comparison = folder.compared(line);
+        let (verdicts, gate) = (verdicts(&comparison), &comparison["gate"]);
+        let found = of(&verdicts, verdict);
+        assert_eq!((&gate["exit_code"], found.len()), (&exit_code.into(), cells), "{line}: {comparison}");
+        assert!(first.is_empty() || found == first, "{line}: {found:?}");
+        let conclusion = match exit_code {
+            0 => "pass",
+            1 => "regression",
+            _ => "inconclusive",
+        };
+        assert_eq!(gate["conclusion"], conclusion, "{line}");
+    }
+    let text =
+        |comparison: &Value, pointer: &str| comparison.pointer(pointer).unwrap().as_str().unwrap().to_owned();
+    assert_eq!(text(&folder.compared("one one"), "/gate/reason"), "the only cell is not worse");
+    assert!(text(&folder.compared("old old"), "/notes/0/text").contains("the same run"));
+    let table = folder.compare("old slower --threshold 20%").stdout;
+    assert_eq!(
+        verdicts(&folder.compared("old slower --threshold 20%"))[0].0,
+        "fft 8 accelerator",
+        "it is first"
+    );
+    assert!(table.lines().nth(2).unwrap().contains("fft"), "{table}");
 
-#[test]
-fn noise_that_could_hide_a_regression_exits_3_unless_accepted() {
-    let folder = Folder::new();
-    folder.sim("old", 1, "");
-    folder.sim("new", 2, "");
+    // Noise that could hide a regression.
     let inconclusive = folder.compared("old new --threshold 0.5%");
     assert_eq!(inconclusive["gate"]["exit_code"], 3);
     assert!(of(&verdicts(&inconclusive), "inconclusive").len() >= 4, "{inconclusive}");
-    let next = inconclusive["gate"]["next"].as_str().unwrap();
+    let next = text(&inconclusive, "/gate/next");
     assert!(next.contains("--accept-inconclusive") && next.starts_with("give "), "{next}");
     let table = folder.compare("old new --threshold 0.5%").stdout;
     assert!(table.contains(" inconclusive") && !table.contains("maybe slower"), "{table}");
@@ -332,12 +306,10 @@ fn an_unwritable_summary_changes_neither_annotations_nor_exit_code() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
     folder.sim("new", 2, SLOWER);
-    let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_gpubench"));
-    let command = command.current_dir(folder.path()).env("GITHUB_STEP_SUMMARY", "nowhere/summary.md");
-    let output = command.args("compare old new --threshold 20% --format github".split(' ')).output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(String::from_utf8(output.stdout).unwrap().contains("::error"));
+    let mut command = folder.command("compare old new --threshold 20% --format github");
+    let Ended { code, stdout, stderr } = Ended::of(command.env("GITHUB_STEP_SUMMARY", "nowhere/summary.md"));
+    assert_eq!(code, 1, "{stderr}");
+    assert!(stdout.contains("::error"));
     assert!(stderr.contains("cannot add the summary to nowhere/summary.md"), "{stderr}");
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
 }

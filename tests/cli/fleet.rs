@@ -1,11 +1,10 @@
 //! Fleets: `merge`, what reads its files, and runs on several devices; on kept reports and on the simulated device.
 
-use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Ended, FAIR, Folder};
+use super::{Ended, FAIR, Folder, GPUBENCH};
 
 const RUN: &str =
     "run --ops matmul,fft --sizes 4,8,16 --backends sim --sim devices.toml --quiet --format table,json";
@@ -258,15 +257,14 @@ fn script(folder: &Folder, name: &str, variables: &[(&str, &str)]) -> Ended {
     let bin = folder.path().join("bin");
     if !bin.exists() {
         std::fs::create_dir(&bin).unwrap();
-        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_gpubench"), bin.join("gpubench")).unwrap();
+        std::os::unix::fs::symlink(GPUBENCH, bin.join("gpubench")).unwrap();
         folder.write("bin/srun", "#!/bin/sh\nshift\nexec \"$@\"\n");
-        assert!(Command::new("chmod").arg("+x").arg(bin.join("srun")).status().unwrap().success());
+        folder.shell("chmod +x bin/srun").good();
     }
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let script = format!("{}/docs/fleet/{name}", env!("CARGO_MANIFEST_DIR"));
-    let mut command = Command::new("bash");
-    command.arg(script).current_dir(folder.path()).env("PATH", path).envs(variables.iter().copied());
-    Ended::of(command.output().unwrap())
+    let mut command = folder.command_of("bash", &script);
+    Ended::of(command.env("PATH", path).envs(variables.iter().copied()))
 }
 
 #[test]

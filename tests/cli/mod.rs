@@ -21,14 +21,16 @@ mod trend;
 mod versus;
 
 use std::path::Path;
-use std::process::{self, Child, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use assert_cmd::Command;
 use serde_json::Value;
 
+/// The program that is tested.
+pub(crate) const GPUBENCH: &str = env!("CARGO_BIN_EXE_gpubench");
+
 /// Two right variants, one per side.
-const FAIR: &str = r#"
+pub(crate) const FAIR: &str = r#"
 seed = 1
 [[variant]]
 name = "host"
@@ -39,38 +41,63 @@ side = "gpu"
 "#;
 
 /// A folder to run the program in, with a script of the simulated device.
-struct Folder(tempfile::TempDir);
+pub(crate) struct Folder(tempfile::TempDir);
 
 /// The exit code and output of the program.
-struct Ended {
-    code: i32,
-    stdout: String,
-    stderr: String,
+pub(crate) struct Ended {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Ended {
-    fn of(output: Output) -> Ended {
+    /// Runs a command to its end.
+    pub(crate) fn of(command: &mut Command) -> Ended {
+        Ended::from(command.output().unwrap())
+    }
+
+    fn from(output: Output) -> Ended {
         Ended {
-            code: output.status.code().unwrap(),
+            code: output.status.code().unwrap_or_else(|| panic!("{}", output.status)),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
         }
     }
 
-    fn good(self) -> Ended {
+    pub(crate) fn good(self) -> Ended {
         assert_eq!(self.code, 0, "{}", self.stderr);
         self
     }
 }
 
-/// Sends SIGINT, as Ctrl-C does.
-fn interrupt(child: &Child) {
-    let mut kill = process::Command::new("kill");
-    assert!(kill.args(["-INT", &child.id().to_string()]).status().unwrap().success());
+/// Sends a signal, such as `INT`, as Ctrl-C does.
+pub(crate) fn signal(process: u32, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status();
+    assert!(sent.unwrap().success(), "{name}");
+}
+
+/// Waits until `done`, for at most two minutes.
+pub(crate) fn wait_until(what: &str, done: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !done() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Returns the letter of a process's state, such as `T` for a stopped one; `None` once it is gone.
+pub(crate) fn state(process: u32) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
+}
+
+/// Returns whether a process has not ended.
+pub(crate) fn is_running(process: &u32) -> bool {
+    state(*process).is_some_and(|state| state != 'Z')
 }
 
 impl Folder {
-    fn new() -> Folder {
+    pub(crate) fn new() -> Folder {
         let folder = Folder(tempfile::tempdir().unwrap());
         folder.write("fair.toml", FAIR);
         folder
@@ -86,19 +113,19 @@ impl Folder {
         folder
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         std::fs::write(self.path().join(name), text).unwrap();
     }
 
-    fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path().join(name)).unwrap()
     }
 
-    fn json(&self, name: &str) -> Value {
+    pub(crate) fn json(&self, name: &str) -> Value {
         serde_json::from_str(&self.read(name)).unwrap()
     }
 
@@ -116,60 +143,69 @@ impl Folder {
         names
     }
 
-    fn run(&self, args: &[&str]) -> Ended {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+    /// Returns `program`, to be run in this folder with the words of `line` as arguments; none of them contains a space.
+    pub(crate) fn command_of(&self, program: &str, line: &str) -> Command {
+        let mut command = Command::new(program);
         // Nothing may be left in the user's cache.
-        command.env("GPUBENCH_PEAK_CACHE", "off").env_remove("COLUMNS");
-        Ended::of(command.current_dir(self.path()).args(args).output().unwrap())
+        command.env("GPUBENCH_PEAK_CACHE", "off").env_remove("COLUMNS").current_dir(self.path());
+        command.args(line.split_whitespace());
+        command
     }
 
-    /// Runs the program with the words of `line` as arguments; none of them contains a space.
-    fn run_line(&self, line: &str) -> Ended {
-        self.run(&line.split_whitespace().collect::<Vec<_>>())
+    /// Returns gpubench, as [`Folder::command_of`] does.
+    pub(crate) fn command(&self, line: &str) -> Command {
+        self.command_of(GPUBENCH, line)
     }
 
-    /// Runs as [`Folder::run_line`]; the program must need no more than these seconds of CPU time.
+    pub(crate) fn run(&self, args: &[&str]) -> Ended {
+        Ended::of(self.command("").args(args))
+    }
+
+    /// Runs the program with the words of `line` as arguments.
+    pub(crate) fn run_line(&self, line: &str) -> Ended {
+        Ended::of(&mut self.command(line))
+    }
+
+    /// Runs a script in bash, in which `$G` is the program.
+    fn shell(&self, script: &str) -> Ended {
+        Ended::of(self.command_of("bash", "").args(["-c", script]).env("G", GPUBENCH))
+    }
+
+    /// Runs as [`Folder::run_line`]; the kernel ends the program if it needs more than these seconds of CPU time.
     fn run_limited(&self, line: &str, cpu_s: u32) -> Ended {
-        let mut command = Command::new("sh");
-        command.args(["-c", r#"ulimit -t "$1" && shift && exec "$@""#, "sh", &cpu_s.to_string()]);
-        command.arg(env!("CARGO_BIN_EXE_gpubench")).args(line.split_whitespace());
-        command.env("GPUBENCH_PEAK_CACHE", "off").env_remove("COLUMNS");
-        let output = command.current_dir(self.path()).output().unwrap();
-        assert!(output.status.code().is_some(), "{line}: {}", output.status);
-        Ended::of(output)
+        self.shell(&format!("ulimit -t {cpu_s}; exec $G {line}"))
     }
 
     /// Runs as [`Folder::run_line`]; the program must exit with 0.
-    fn succeeds(&self, line: &str) -> Ended {
+    pub(crate) fn succeeds(&self, line: &str) -> Ended {
         self.run_line(line).good()
+    }
+
+    /// Starts the program without its output.
+    fn spawn(&self, line: &str) -> Child {
+        self.command(line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
     /// Interrupts the program, twice if necessary, once `file` exists and `more` has passed. It must exit with 130; returns its
     /// stderr.
     fn interrupted(&self, line: &str, file: &str, more: Duration) -> String {
-        let mut command = process::Command::new(env!("CARGO_BIN_EXE_gpubench"));
-        let command = command.args(line.split(' ')).current_dir(self.path());
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while !self.path().join(file).exists() {
-            assert!(Instant::now() < deadline, "{file} was not made");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let mut child = self.command(line).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        wait_until(&format!("{file} was not made"), || self.path().join(file).exists());
         std::thread::sleep(more);
-        interrupt(&child);
+        signal(child.id(), "INT");
         // A cell that hangs would have seconds to finish after the first signal.
-        std::thread::sleep(Duration::from_secs(1));
+        std::thread::sleep(Duration::from_millis(500));
         if child.try_wait().unwrap().is_none() {
-            interrupt(&child);
+            signal(child.id(), "INT");
         }
-        let ended = Ended::of(child.wait_with_output().unwrap());
+        let ended = Ended::from(child.wait_with_output().unwrap());
         assert_eq!(ended.code, 130, "{}", ended.stderr);
         ended.stderr
     }
 
     /// Asserts that the program exits with 2, writes one line that contains `expected`, and leaves the folder
     /// unchanged.
-    fn refuses(&self, line: &str, expected: &str) {
+    pub(crate) fn refuses(&self, line: &str, expected: &str) {
         let before = self.names();
         let ended = self.run_line(line);
         let described = format!("{line}: exit {}\n{}", ended.code, ended.stderr);

@@ -1,8 +1,6 @@
 //! The plan of a run: sweep files, command line and `--dry-run`.
 
-use assert_cmd::Command;
-
-use super::Folder;
+use super::{Ended, Folder};
 
 #[test]
 fn a_dry_run_names_every_cell_with_its_work_and_creates_nothing() {
@@ -45,29 +43,10 @@ fn a_dry_run_says_about_how_long_the_run_takes() {
 }
 
 #[test]
-fn the_command_line_replaces_what_a_sweep_file_says() {
-    let folder = Folder::new();
-    folder.write(
-        "mine.toml",
-        "backends = \"sim\"\nsim = \"fair.toml\"\n[[sweep]]\nops = \"fft,svd\"\nsizes = [4, 8]\n",
-    );
-    let cells = |line: &str| folder.run_line(line).stdout.lines().count() - 2;
-    assert_eq!(cells("run --config mine.toml --dry-run"), 8);
-    assert_eq!(cells("run --config mine.toml --dry-run --sizes 5"), 4);
-    assert_eq!(cells("run --config mine.toml --dry-run --ops svd --variants host"), 2);
-    assert_eq!(cells("run --config mine.toml --dry-run --dtypes all --ops fft"), 8);
-}
-
-#[test]
 fn the_reader_of_a_long_plan_may_go_away() {
     let folder = Folder::new();
     let line = "run --ops fft --sizes 1..20000:+1 --backends sim --sim fair.toml --dry-run";
-    let program = env!("CARGO_BIN_EXE_gpubench");
-    let mut shell = Command::new("bash");
-    let script = format!("set -o pipefail; '{program}' {line} | head -n 1");
-    let output = shell.current_dir(folder.path()).args(["-c", &script]).output().unwrap();
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    assert_eq!(folder.shell(&format!("set -o pipefail; $G {line} | head -n 1")).good().stderr, "");
 }
 
 /// A sweep of two sizes on the simulated device that asks for refinement.
@@ -107,10 +86,8 @@ fn the_passes_of_a_baseline_have_the_cells_of_the_plan_alone() {
 fn a_dry_run_marks_what_cannot_run_and_does_not_count_its_time() {
     let folder = Folder::new();
     let run = |line: &str| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpubench"));
-        let command = command.current_dir(folder.path()).args(line.split(' '));
-        let output = command.env("GPUBENCH_MKL", "/nowhere/libmkl_rt.so.2").output().unwrap();
-        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+        let ended = Ended::of(folder.command(line).env("GPUBENCH_MKL", "/nowhere/libmkl_rt.so.2"));
+        (ended.stdout, ended.stderr)
     };
     let time = |out: &str| out.lines().find(|line| line.contains(" takes about ")).map(str::to_owned);
     let of = |sizes, variants| {
@@ -132,8 +109,9 @@ fn a_dry_run_marks_what_cannot_run_and_does_not_count_its_time() {
     );
     let huge = of("1000000", "faer");
     assert!(huge.contains("\nNone of 1 cell can run here.\n") && time(&huge).is_none(), "{huge}");
-    let (_, ran) =
-        run("run --backends cpu --ops matmul --sizes 1000000 --variants faer --no-peaks --out ran");
+    let (_, ran) = run(
+        "run --backends cpu --ops matmul --sizes 1000000 --variants faer --no-peaks --format json --out ran",
+    );
     assert!(ran.contains("needs 10.91 TiB of host memory, "), "the run skips it for the same reason: {ran}");
 }
 
@@ -142,7 +120,7 @@ fn a_dry_run_marks_the_cells_of_a_gpu_that_is_not_there() {
     let folder = Folder::new();
     let line = "run --backends cpu,cuda --ops matmul --sizes 16 --variants faer,cublas --no-peaks";
     let dry = folder.succeeds(&format!("{line} --dry-run")).stdout;
-    folder.run_line(&format!("{line} --samples 3 --out ran"));
+    folder.run_line(&format!("{line} --samples 3 --format json --out ran"));
     let report = folder.json("ran/report.json");
     for row in report["rows"].as_array().unwrap() {
         let name = format!("{}/{}", row["backend"].as_str().unwrap(), row["variant"].as_str().unwrap());

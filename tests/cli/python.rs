@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::cli::Folder;
+use crate::cli::{Ended, Folder};
 
 /// Returns a Python with NumPy and SciPy; `None`, with the reason printed, where there is none. With `GPUBENCH_REQUIRE=numpy`
 /// that fails.
@@ -24,11 +24,8 @@ fn python_with_numpy() -> Option<String> {
 
 /// Returns a Python without NumPy: a new virtual environment has no package.
 fn python_without_numpy(folder: &Folder) -> String {
-    let environment = folder.path().join("empty");
-    let mut venv = std::process::Command::new("python3");
-    venv.args(["-m", "venv", "--without-pip"]).arg(&environment);
-    assert!(venv.status().unwrap().success());
-    environment.join("bin/python").display().to_string()
+    folder.shell("python3 -m venv --without-pip empty").good();
+    folder.path().join("empty/bin/python").display().to_string()
 }
 
 fn rows(report: &Value) -> &Vec<Value> {
@@ -42,8 +39,9 @@ fn numpy_and_scipy_are_measured_and_judged_next_to_gpubench_s_own_variants() {
     let sweep = "--ops all --sizes 33 --dtypes all --cache both --density 0.05 --samples 3 --rounds 1 --warmup 1 --no-peaks";
     let ops = "matmul,elementwise,sin,reduction,fft,solve,spgemm,spmv,svd";
     let sweep = sweep.replace("all --sizes", &format!("{ops} --sizes"));
-    let ended =
-        folder.run_line(&format!("run {sweep} --backends cpu,numpy --python {python} --quiet --out all"));
+    let ended = folder.run_line(&format!(
+        "run {sweep} --backends cpu,numpy --variants numpy/*,cpu/plain --python {python} --quiet --format json --out all"
+    ));
     let report = folder.json("all/report.json");
     let of_numpy: Vec<&Value> = rows(&report).iter().filter(|row| row["backend"] == "numpy").collect();
     assert_eq!(ended.code, 0, "{}", ended.stderr);
@@ -67,7 +65,8 @@ fn a_library_that_is_missing_skips_its_cells_with_the_line_that_installs_it() {
     let folder = Folder::new();
     let python = python_without_numpy(&folder);
     let sweep = "--ops elementwise --sizes 8 --samples 1 --rounds 1 --no-peaks";
-    let both = format!("run {sweep} --backends cpu,numpy,torch,jax --python {python} --out both");
+    let both =
+        format!("run {sweep} --backends cpu,numpy,torch,jax --python {python} --format json --out both");
     folder.succeeds(&both);
     let report = folder.json("both/report.json");
     let missing: Vec<&Value> = rows(&report).iter().filter(|row| row["backend"] != "cpu").collect();
@@ -116,11 +115,12 @@ fn an_empty_entry_of_pythonpath_is_not_the_current_folder() {
     for module in ["importlib", "json", "shlex", "numpy", "sitecustomize"] {
         folder.write(&format!("{module}.py"), "open('imported', 'w')\n");
     }
-    for list in ["", "x:", ":/nowhere", "."] {
-        let mut doctor = std::process::Command::new(env!("CARGO_BIN_EXE_gpubench"));
-        doctor.args(["doctor", "--python", "python3"]).current_dir(folder.path()).env("PYTHONPATH", list);
-        let ended = doctor.output().unwrap();
-        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    let run = "run --backends numpy --python python3 --ops elementwise --sizes 8 --samples 1 --no-peaks --force --out x";
+    // `doctor` asks for more libraries, and takes longer.
+    for (list, line) in
+        [("", run), ("x:", run), (":/nowhere", run), (".", run), ("", "doctor --python python3")]
+    {
+        Ended::of(folder.command(line).env("PYTHONPATH", list));
         assert!(!folder.path().join("imported").exists(), "PYTHONPATH={list}");
     }
 }

@@ -78,7 +78,7 @@ fn one_format_on_stdout_is_all_that_a_run_to_stdout_writes() {
 #[test]
 fn results_are_replaced_only_by_force() {
     let folder = Folder::new();
-    let run = format!("{RUN} --quiet --out kept");
+    let run = format!("{RUN} --quiet --format json --out kept");
     folder.succeeds(&run);
     folder.refuses(&run, "kept already contains a report.json");
     assert_eq!(folder.run_line(&format!("{run} --force --sizes 2")).code, 2, "--sizes twice is refused");
@@ -125,7 +125,8 @@ fn a_required_backend_that_is_missing_ends_the_run_before_any_work() {
         "absent.toml",
         "[start]\noutcome = \"unavailable\"\nreason = \"no such device\"\n[[variant]]\nname = \"x\"\n",
     );
-    let run = "run --ops fft --sizes 4 --backends sim --sim absent.toml --quiet --out new/here";
+    let run =
+        "run --ops fft --sizes 4 --backends sim --sim absent.toml --quiet --format table,json --out new/here";
     folder.refuses(&format!("{run} --require sim"), "no such device");
     let ended = folder.run_line(run);
     assert_eq!(
@@ -135,7 +136,10 @@ fn a_required_backend_that_is_missing_ends_the_run_before_any_work() {
     );
     let reason = "gpubench: nothing was measured: no such device; gpubench doctor lists what is missing; the report is in new/here\n";
     assert_eq!(ended.stderr, reason);
-    let json = folder.run_line(&format!("{} --out - --format json", run.replace(" --out new/here", "")));
+    let json = folder.run_line(&format!(
+        "{} --out - --format json",
+        run.replace(" --format table,json --out new/here", "")
+    ));
     assert_eq!((json.code, rows(&json.stdout).len()), (2, 1), "a program still gets the report");
 }
 
@@ -144,7 +148,8 @@ fn an_interrupted_run_ends_with_130_and_keeps_what_it_has() {
     let folder = Folder::new();
     let rule = "\n[[rule]]\nvariant = \"accelerator\"\noutcome = \"hang\"\n";
     folder.write("hanging.toml", &(folder.read("fair.toml") + rule));
-    let line = "run --ops fft --sizes 4 --backends sim --sim hanging.toml --no-peaks --out here";
+    let line =
+        "run --ops fft --sizes 4 --backends sim --sim hanging.toml --no-peaks --format json --out here";
     let stderr = folder.interrupted(line, "here/report.json", Duration::ZERO);
     assert!(stderr.contains("interrupted: the report has 1 of 2 cells"), "{stderr}");
     let rows = rows(&folder.read("here/report.json"));
@@ -186,8 +191,10 @@ fn charts_are_drawn_again_from_a_report_alone() {
 #[test]
 fn show_alone_shows_the_newest_run_and_ops_select_rows() {
     let folder = Folder::new();
-    folder.succeeds("run --ops svd --sizes 4 --backends sim --sim fair.toml --quiet --out results/b");
-    let run = "run --ops fft,matmul --sizes 4,8 --backends sim --sim fair.toml --quiet --out results/a";
+    folder.succeeds(
+        "run --ops svd --sizes 4 --backends sim --sim fair.toml --quiet --format json --out results/b",
+    );
+    let run = "run --ops fft,matmul --sizes 4,8 --backends sim --sim fair.toml --quiet --format table,json --out results/a";
     let ran = folder.succeeds(run);
     let shown = folder.succeeds("show");
     assert_eq!(shown.stdout, ran.stdout);

@@ -1,14 +1,14 @@
 //! Runs that are stopped, killed, or cannot save: nothing finished is lost, and `--resume` goes on.
 
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use gpubench_text::count::counted;
 use serde_json::Value;
 
-use crate::cli::Folder;
+use crate::cli::{Ended, Folder, GPUBENCH, wait_until};
 
-/// Two variants whose cells of N = 8 never end.
+/// Two variants, which have a worker each, whose cells of N = 8 never end.
 pub(crate) const HANGS: &str = r#"
 seed = 1
 [[variant]]
@@ -16,39 +16,31 @@ name = "host"
 side = "cpu"
 [[variant]]
 name = "accelerator"
+library = "libx"
 [[rule]]
 n = "8"
 outcome = "hang"
 "#;
 
-pub(crate) const SWEEP: &str =
-    "run --backends sim --sim script.toml --ops sin --sizes 4,8,16,32 --samples 6 --rounds 1 --out out";
+pub(crate) const SWEEP: &str = "run --backends sim --sim script.toml --ops sin --sizes 4,8,16,32 --samples 6 --rounds 1 \
+                                --format json --out out";
 
-pub(crate) fn spawn(folder: &Folder, program: &str, line: &str) -> Child {
-    let mut command = Command::new(program);
-    command.args(line.split(' ')).current_dir(folder.path()).env("GPUBENCH_PEAK_CACHE", "off");
-    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
-}
-
-/// Waits until `done`, for at most a minute.
-pub(crate) fn wait_until(what: &str, done: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !done() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-pub(crate) fn lines(folder: &Folder, file: &str) -> usize {
+fn lines(folder: &Folder, file: &str) -> usize {
     std::fs::read_to_string(folder.path().join(file)).map_or(0, |text| text.lines().count())
+}
+
+/// Starts the sweep of which one size hangs, and waits until it does.
+pub(crate) fn hanging(folder: &Folder, more: &str) -> Child {
+    folder.write("script.toml", HANGS);
+    let run = folder.spawn(&format!("{SWEEP}{more}"));
+    wait_until("no cell was finished", || lines(folder, "out/journal.jsonl") >= 2);
+    std::thread::sleep(Duration::from_millis(400));
+    run
 }
 
 /// Starts the sweep of which one size hangs, and kills it there; returns the rows of the journal.
 fn killed(folder: &Folder) -> Vec<Value> {
-    folder.write("script.toml", HANGS);
-    let mut run = spawn(folder, env!("CARGO_BIN_EXE_gpubench"), SWEEP);
-    wait_until("no cell was finished", || lines(folder, "out/journal.jsonl") >= 2);
-    std::thread::sleep(Duration::from_millis(300));
+    let mut run = hanging(folder, "");
     run.kill().unwrap();
     run.wait().unwrap();
     let text = folder.read("out/journal.jsonl");
@@ -97,7 +89,7 @@ fn rows_of_other_settings_are_measured_again() {
     folder.write("script.toml", &HANGS.replace("hang", "none"));
     let sweep = |samples: u32| format!("[[sweep]]\nops = [\"sin\"]\nsizes = [4, 8]\nsamples = {samples}\n");
     folder.write("sweep.toml", &sweep(5));
-    folder.succeeds("run --config sweep.toml --backends sim --sim script.toml --out out");
+    folder.succeeds("run --config sweep.toml --backends sim --sim script.toml --format json --out out");
     folder.write("sweep.toml", &sweep(7));
     let ended = folder.succeeds("run --resume out");
     assert!(ended.stderr.contains("0 of 4 cells are finished"), "{}", ended.stderr);
@@ -154,13 +146,7 @@ fn a_folder_whose_name_is_not_utf_8_is_resumed_itself() {
     folder.write("script.toml", &HANGS.replace("hang", "none"));
     let name = std::ffi::OsStr::from_bytes(b"nu\xff");
     std::fs::rename(folder.path().join("out"), folder.path().join(name)).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
-    command
-        .args(["run", "--force", "--resume"])
-        .arg(name)
-        .current_dir(folder.path())
-        .env("GPUBENCH_PEAK_CACHE", "off");
-    assert!(command.output().unwrap().status.success());
+    Ended::of(folder.command("run --force --resume").arg(name)).good();
     let report = std::fs::read_to_string(folder.path().join(name).join("report.json")).unwrap();
     assert!(!report.contains("\"failed\""));
     let folders =
@@ -173,7 +159,7 @@ fn a_run_that_is_resumed_in_another_folder_says_where_its_files_are_missing() {
     let folder = Folder::new();
     folder.write("script.toml", &HANGS.replace("hang", "none"));
     folder.write("run.toml", "[[sweep]]\nops = [\"sin\"]\nsizes = [4]\nsamples = 2\nrounds = 1\n");
-    folder.succeeds("run --config run.toml --backends sim --sim script.toml --out out");
+    folder.succeeds("run --config run.toml --backends sim --sim script.toml --format json --out out");
     let where_to = "of the first start is not here: resume in the folder where the run was started, or put the file here";
     let moved =
         |name: &str| std::fs::rename(folder.path().join(name), folder.path().join("out").join(name)).unwrap();
@@ -189,9 +175,7 @@ fn a_run_that_is_resumed_in_another_folder_says_where_its_files_are_missing() {
 #[test]
 fn two_runs_never_write_to_one_folder() {
     let folder = Folder::new();
-    folder.write("script.toml", HANGS);
-    let mut first = spawn(&folder, env!("CARGO_BIN_EXE_gpubench"), SWEEP);
-    wait_until("the first run did not start", || folder.path().join("out/.gpubench.lock").exists());
+    let mut first = hanging(&folder, "");
     folder.refuses(&format!("{SWEEP} --force"), "another run of gpubench writes to out");
     first.kill().unwrap();
     first.wait().unwrap();
@@ -214,12 +198,9 @@ fn an_interrupt_before_the_first_cell_keeps_the_earlier_results() {
 fn a_full_disk_costs_the_files_and_not_the_run() {
     let folder = Folder::new();
     folder.write("script.toml", &HANGS.replace("hang", "none"));
-    let mut limited = Command::new("sh");
-    let script = format!("ulimit -f 4; exec {} {SWEEP}", env!("CARGO_BIN_EXE_gpubench"));
-    limited.args(["-c", &script]).current_dir(folder.path()).env("GPUBENCH_PEAK_CACHE", "off");
-    let output = limited.output().unwrap();
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let Ended { code, stdout, stderr } =
+        folder.shell(&format!("ulimit -f 4; exec $G {}", SWEEP.replace("json", "table,json")));
+    assert_eq!(code, 2, "{stderr}");
     assert!(stdout.contains("sin") && stdout.contains("32"), "the table is printed all the same: {stdout}");
     assert!(stderr.contains("the run goes on"), "{stderr}");
     assert!(stderr.contains("[8/8]"), "{stderr}");
@@ -232,8 +213,9 @@ fn a_program_replaced_during_a_run_starts_its_old_workers() {
     let crashes = HANGS.replace("hang", "crash");
     folder.write("script.toml", &format!("[start]\ndelay = \"1s\"\n{crashes}").replace("seed = 1\n", ""));
     let program = folder.path().join("gpubench");
-    std::fs::copy(env!("CARGO_BIN_EXE_gpubench"), &program).unwrap();
-    let mut run = spawn(&folder, program.to_str().unwrap(), SWEEP);
+    std::fs::copy(GPUBENCH, &program).unwrap();
+    let mut run = folder.command_of(program.to_str().unwrap(), SWEEP);
+    let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     wait_until("the run did not start", || folder.path().join("out/.gpubench.lock").exists());
     folder.write("new", "#!/bin/sh\nexit 9\n");
     std::fs::rename(folder.path().join("new"), &program).unwrap();
@@ -258,7 +240,7 @@ fn samples_of_cells_that_are_not_finished_stay_until_these_are_measured_again() 
         let rows = report["rows"].as_array().unwrap();
         rows.iter().filter(|row| row["execute"]["stopped"] == "cut-short").cloned().collect::<Vec<_>>()
     };
-    let mut run = spawn(&folder, env!("CARGO_BIN_EXE_gpubench"), &line);
+    let mut run = folder.spawn(&line);
     wait_until("no cell has samples", || !cut_short().is_empty());
     std::thread::sleep(Duration::from_millis(300));
     run.kill().unwrap();

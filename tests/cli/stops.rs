@@ -1,38 +1,24 @@
 //! Signals, closed outputs, full disks and removed folders: a run that is stopped or cannot write keeps what is finished.
 
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::cli::Folder;
-use crate::cli::resume::{HANGS, SWEEP, lines, spawn, wait_until};
+use crate::cli::resume::{HANGS, SWEEP, hanging};
+use crate::cli::{Ended, Folder, GPUBENCH, is_running, signal, state, wait_until};
 
-const GPUBENCH: &str = env!("CARGO_BIN_EXE_gpubench");
-
-/// Three cells that take about a second each.
-const SLOW: &str = "run --backends cpu --variants plain --ops sin --sizes 2000,2001,2002 --samples 400 --rounds 2 \
-                    --max-time 3s --no-peaks --no-refine --out out";
-
-fn signal(process: u32, name: &str) {
-    let sent = Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status();
-    assert!(sent.unwrap().success(), "{name}");
-}
-
-/// Starts the sweep of which one size hangs, and waits until it does.
-fn hanging(folder: &Folder, more: &str) -> Child {
-    folder.write("script.toml", HANGS);
-    let run = spawn(folder, GPUBENCH, &format!("{SWEEP}{more}"));
-    wait_until("no cell was finished", || lines(folder, "out/journal.jsonl") >= 2);
-    std::thread::sleep(Duration::from_millis(400));
-    run
-}
+/// Three cells of an adapter that sleeps for two seconds in each of their two rounds, and uses no CPU time meanwhile.
+const SLOW: &str = "run --backends slow --ops matmul --sizes 3,4,5 --samples 6 --rounds 2 --warmup 0 --cache hot --no-peaks \
+                    --no-refine --format json --out out";
 
 /// Starts the sweep of slow cells, and waits until the second one has its turn.
 fn slow(folder: &Folder, more: &str) -> Child {
-    let run = spawn(folder, GPUBENCH, &format!("{SLOW}{more}"));
+    let adapter = format!("slow=python3 -S -E '{}' slow,slow,slow", crate::external::FAULTY);
+    let mut run = folder.command(&format!("{SLOW}{more}"));
+    run.args(["--external", &adapter]).stdout(Stdio::null()).stderr(Stdio::null());
+    let run = run.spawn().unwrap();
     wait_until("no cell has samples", || folder.path().join("out/report.json").exists());
     std::thread::sleep(Duration::from_millis(100));
     run
@@ -43,11 +29,8 @@ fn rows(folder: &Folder) -> Vec<Value> {
 }
 
 fn reasons(folder: &Folder) -> String {
-    rows(folder)
-        .iter()
-        .filter_map(|row| row["reason"].as_str().map(str::to_owned))
-        .collect::<Vec<_>>()
-        .join("; ")
+    let rows = rows(folder);
+    rows.iter().filter_map(|row| row["reason"].as_str()).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns the processes that a process has started.
@@ -61,43 +44,37 @@ fn children(process: u32) -> Vec<u32> {
 /// Returns the child that hangs, which uses the CPU or waits while the others are stopped.
 #[cfg(target_os = "linux")]
 fn at_work(process: u32) -> u32 {
-    let is_stopped = |child: &u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap();
-        stat.rsplit_once(") ").unwrap().1.starts_with('T')
-    };
-    children(process).into_iter().find(|child| !is_stopped(child)).unwrap()
+    children(process).into_iter().find(|child| state(*child) != Some('T')).unwrap()
 }
 
 #[test]
 fn the_first_ctrl_c_lets_the_cell_finish() {
     let folder = Folder::new();
     let mut run = slow(&folder, "");
-    let start = Instant::now();
     signal(run.id(), "INT");
     assert_eq!(run.wait().unwrap().code(), Some(130));
-    // On a busy machine the limit of five seconds may end the cell.
-    if start.elapsed() > Duration::from_secs(4) {
-        assert!(!rows(&folder).is_empty());
-        return;
-    }
     // All samples of the cell that had its turn, and half of those of the cell before it.
-    let rows = rows(&folder);
-    let samples = rows.iter().map(|row| row["execute"]["samples_s"].as_array().unwrap().len());
-    let mut samples: Vec<usize> = samples.collect();
+    let mut samples: Vec<usize> =
+        rows(&folder).iter().map(|row| row["execute"]["samples_s"].as_array().unwrap().len()).collect();
     samples.sort_unstable();
-    assert_eq!(samples, [400, 800]);
+    assert_eq!(samples, [3, 6]);
 }
 
+#[cfg(target_os = "linux")]
 #[test]
-fn the_second_signal_ends_a_run_immediately() {
+fn the_second_signal_ends_a_run_and_its_workers_immediately() {
     for name in ["INT", "TERM", "HUP"] {
         let folder = Folder::new();
         let mut run = hanging(&folder, "");
+        let workers = children(run.id());
+        assert_eq!(workers.len(), 2);
+        assert!(workers.iter().any(|worker| state(*worker) == Some('T')), "one has its turn, one is stopped");
         signal(run.id(), name);
         std::thread::sleep(Duration::from_millis(100));
         signal(run.id(), name);
         assert_eq!(run.wait().unwrap().code(), Some(130), "{name}");
         assert!(!rows(&folder).is_empty(), "{name}");
+        wait_until("a worker outlives the run", || !workers.iter().any(is_running));
     }
 }
 
@@ -131,23 +108,16 @@ fn a_terminal_that_is_closed_ends_the_run_as_an_interrupt_does() {
          os.kill(child, signal.SIGTERM)\n\
          sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n",
     );
-    let mut python = Command::new("python3");
-    python.args(["close.py", GPUBENCH]).args(SWEEP.split(' ')).current_dir(folder.path());
-    let ended = python.env("GPUBENCH_PEAK_CACHE", "off").output().unwrap();
-    assert_eq!(ended.status.code(), Some(130), "{}", String::from_utf8_lossy(&ended.stderr));
+    let ended = Ended::of(&mut folder.command_of("python3", &format!("close.py {GPUBENCH} {SWEEP}")));
+    assert_eq!(ended.code, 130, "{}", ended.stderr);
     assert!(!rows(&folder).is_empty());
-}
-
-fn shell(folder: &Folder, script: &str) -> Output {
-    let mut shell = Command::new("bash");
-    shell.args(["-c", script]).current_dir(folder.path()).env("GPUBENCH_PEAK_CACHE", "off");
-    shell.output().unwrap()
 }
 
 #[test]
 fn closed_outputs_and_a_full_device_cost_no_results() {
     let folder = Folder::new();
     folder.write("script.toml", &HANGS.replace("hang", "none"));
+    let line = SWEEP.replace("json", "table,json");
     for (redirection, code) in [
         (">&- 2>&-", 0),
         ("| head -1; exit ${PIPESTATUS[0]}", 0),
@@ -155,11 +125,10 @@ fn closed_outputs_and_a_full_device_cost_no_results() {
         ("> /dev/full", 2),
         ("2> /dev/full", 0),
     ] {
-        let ended = shell(&folder, &format!("{GPUBENCH} {SWEEP} --force {redirection}"));
-        let stderr = String::from_utf8_lossy(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(code), "{redirection}: {stderr}");
+        let ended = folder.shell(&format!("$G {line} --force {redirection}"));
+        assert_eq!(ended.code, code, "{redirection}: {}", ended.stderr);
         assert_eq!(rows(&folder).len(), 8, "{redirection}");
-        assert!(!stderr.contains("panicked"), "{redirection}: {stderr}");
+        assert!(!ended.stderr.contains("panicked"), "{redirection}: {}", ended.stderr);
         std::fs::remove_dir_all(folder.path().join("out")).unwrap();
     }
 }
@@ -168,28 +137,29 @@ fn closed_outputs_and_a_full_device_cost_no_results() {
 fn a_disk_that_is_full_at_any_write_costs_no_older_results_and_no_table() {
     let folder = Folder::new();
     folder.write("script.toml", &HANGS.replace("hang", "none"));
-    folder.succeeds(SWEEP);
+    let line = SWEEP.replace("json", "table,json,svg");
+    folder.succeeds(&line);
+    folder.succeeds(&format!("{line}2"));
     folder.succeeds("run --resume out");
     let before = folder.read("out/report.json");
+    let limited = |blocks: u32, line: &str| {
+        let ended = folder.shell(&format!("ulimit -f {blocks}; exec $G {line}"));
+        assert!(matches!(ended.code, 0 | 2), "{line}, {blocks}: {}", ended.stderr);
+        assert!(!ended.stderr.contains("panicked"), "{line}, {blocks}: {}", ended.stderr);
+    };
     // In blocks of 512 or 1024 bytes: from the test file to the last chart.
-    for blocks in [0, 1, 2, 4, 8, 16, 24, 32, 48, 64, 128] {
-        let ended = shell(&folder, &format!("ulimit -f {blocks}; exec {GPUBENCH} {SWEEP} --force"));
-        let stderr = String::from_utf8_lossy(&ended.stderr);
-        assert!(matches!(ended.status.code(), Some(0 | 2)), "{blocks}: {:?} {stderr}", ended.status.signal());
-        assert!(!stderr.contains("panicked"), "{blocks}: {stderr}");
+    for blocks in [0, 1, 4, 8, 16, 32, 64, 128] {
+        limited(blocks, &format!("{line} --force"));
         // The last report that could be saved: the old one, or one of the new run.
         assert!(folder.read("out/report.json") == before || !rows(&folder).is_empty(), "{blocks}");
         let names = folder.names_in("out");
         assert!(!names.iter().any(|name| name.ends_with(".part")), "{blocks}: {names:?}");
     }
-    for line in ["merge out out2 -o fleet.json", "report out -o page.html", "plot out --out charts"] {
-        folder.succeeds(&format!("{SWEEP}2 --force"));
-        for blocks in [0, 1, 8, 32] {
-            let ended = shell(&folder, &format!("ulimit -f {blocks}; exec {GPUBENCH} {line}"));
-            let stderr = String::from_utf8_lossy(&ended.stderr);
-            assert!(matches!(ended.status.code(), Some(0 | 2)), "{line}, {blocks}: {stderr}");
-            assert!(!stderr.contains("panicked"), "{line}, {blocks}: {stderr}");
-        }
+    folder.succeeds(&format!("{line} --force"));
+    for line in
+        ["merge out out2 -o fleet.json", "report out -o page.html", "plot out --format svg --out charts"]
+    {
+        [0, 1, 8, 32].into_iter().for_each(|blocks| limited(blocks, line));
     }
 }
 
@@ -249,13 +219,23 @@ fn a_worker_that_is_killed_or_stopped_costs_its_cell() {
 #[test]
 fn the_time_for_which_the_run_is_stopped_counts_towards_no_limit() {
     let folder = Folder::new();
-    // A cell takes about two seconds; a busy machine may take several times as long.
-    let mut run = slow(&folder, " --cell-timeout 25s");
+    let mut run = slow(&folder, " --cell-timeout 12s");
     signal(run.id(), "STOP");
-    std::thread::sleep(Duration::from_secs(26));
+    std::thread::sleep(Duration::from_secs(13));
     signal(run.id(), "CONT");
     assert_eq!(run.wait().unwrap().code(), Some(0), "{}", reasons(&folder));
     assert!(rows(&folder).iter().all(|row| row["outcome"] == "measured"), "{}", reasons(&folder));
+}
+
+/// A command that runs the example of an adapter, whose answers are files in the folder `temporary`.
+#[cfg(target_os = "linux")]
+fn with_answers(folder: &Folder, line: &str) -> Command {
+    let adapter = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/examples/adapter.py");
+    let mut command = folder.command(line);
+    command.args(["--external", &format!("mine=python3 {}", adapter.display())]);
+    command.env("TMPDIR", folder.path().join("temporary"));
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command
 }
 
 #[cfg(target_os = "linux")]
@@ -264,33 +244,21 @@ fn a_run_that_is_killed_leaves_no_process_and_its_files_go_with_the_next_one() {
     let folder = Folder::new();
     let temporary = folder.path().join("temporary");
     std::fs::create_dir(&temporary).unwrap();
-    let adapter = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/examples/adapter.py");
-    let external = format!("mine=python3 {}", adapter.display());
-    let line = "run --ops matmul --sizes 90,91 --samples 200 --rounds 1 --max-time 60s --no-peaks --no-refine --out out";
-    let start = |line: &str| {
-        let mut command = Command::new(GPUBENCH);
-        command.args(line.split(' ')).args(["--external", &external]).current_dir(folder.path());
-        command.env("TMPDIR", &temporary).env("GPUBENCH_PEAK_CACHE", "off");
-        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    let line = |more: &str| {
+        format!(
+            "run --ops matmul --backends mine --rounds 1 --no-peaks --no-refine --format json --out out {more}"
+        )
     };
-    let mut run = start(line);
+    let mut run = with_answers(&folder, &line("--sizes 90,91 --samples 200 --max-time 60s")).spawn().unwrap();
     wait_until("no answer was asked for", || std::fs::read_dir(&temporary).unwrap().next().is_some());
     let workers = children(run.id());
     assert!(!workers.is_empty());
     std::fs::write(folder.path().join(format!("out/.report.json.{}.part", run.id())), "half").unwrap();
     run.kill().unwrap();
     run.wait().unwrap();
-    let killed = Instant::now();
-    let is_running = |process: &u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'))
-    };
-    while workers.iter().any(is_running) {
-        assert!(killed.elapsed() < Duration::from_secs(60), "a worker outlives the run");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    let mut next = start(&line.replace("200", "2").replace("--out", "--force --out"));
-    assert_eq!(next.wait().unwrap().code(), Some(0));
+    wait_until("a worker outlives the run", || !workers.iter().any(is_running));
+    let next = with_answers(&folder, &line("--sizes 4 --samples 2 --force")).status();
+    assert_eq!(next.unwrap().code(), Some(0));
     assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0, "temporary files");
     let names = folder.names_in("out");
     assert!(!names.iter().any(|name| name.ends_with(".part")), "{names:?}");
@@ -301,7 +269,7 @@ fn runs_that_start_together_get_folders_of_their_own() {
     let folder = Folder::new();
     folder.write("script.toml", &HANGS.replace("hang", "none"));
     let line = SWEEP.replace(" --out out", "");
-    let runs: Vec<Child> = (0..4).map(|_| spawn(&folder, GPUBENCH, &line)).collect();
+    let runs: Vec<Child> = (0..4).map(|_| folder.spawn(&line)).collect();
     for mut run in runs {
         assert_eq!(run.wait().unwrap().code(), Some(0));
     }
@@ -313,15 +281,14 @@ fn one_of_two_saves_of_a_baseline_is_refused() {
     let folder = Folder::new();
     folder.write("script.toml", HANGS);
     let line = "baseline save main --backends sim --sim script.toml --ops sin --sizes 8 --no-peaks";
-    let mut first = spawn(&folder, GPUBENCH, line);
+    let mut first = folder.spawn(line);
     wait_until("the first did not start", || folder.path().join("results/baselines/.main.attempt").exists());
-    let second = folder.run_line(line);
-    assert_eq!(second.code, 2, "{}", second.stderr);
-    assert!(second.stderr.contains("another"), "{}", second.stderr);
+    folder.refuses(line, "another");
     first.kill().unwrap();
     first.wait().unwrap();
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn folders_with_names_like_those_of_gpubench_stay() {
     let folder = Folder::new();
@@ -330,14 +297,8 @@ fn folders_with_names_like_those_of_gpubench_stay() {
         std::fs::create_dir_all(folder.path().join(name)).unwrap();
         std::fs::write(folder.path().join(name).join("report.json"), "precious").unwrap();
     }
-    let adapter = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/examples/adapter.py");
-    let mut command = Command::new(GPUBENCH);
-    let line =
-        "run --backends mine --ops matmul --sizes 4 --samples 3 --rounds 1 --no-peaks --out out --external";
-    command.args(line.split(' ')).arg(format!("mine=python3 {}", adapter.display()));
-    let ended =
-        command.current_dir(folder.path()).env("TMPDIR", folder.path().join("temporary")).output().unwrap();
-    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    let line = "run --backends mine --ops matmul --sizes 4 --samples 3 --rounds 1 --no-peaks --format json --out out";
+    assert_eq!(with_answers(&folder, line).status().unwrap().code(), Some(0));
     for name in names {
         assert_eq!(folder.read(&format!("{name}/report.json")), "precious");
     }
@@ -348,7 +309,7 @@ fn folders_with_names_like_those_of_gpubench_stay() {
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that is left out says why")]
 fn a_run_in_another_container_keeps_the_answers_of_this_one() {
-    let isolated = ["-p", "-f", "--mount-proc"];
+    let isolated = ["-p", "-f", "--mount-proc", "--kill-child"];
     if !Command::new("unshare").args(isolated).arg("true").output().is_ok_and(|ended| ended.status.success())
     {
         eprintln!("skipped: this user may not make process namespaces (unshare -p)");
@@ -357,22 +318,25 @@ fn a_run_in_another_container_keeps_the_answers_of_this_one() {
     let folder = Folder::new();
     let temporary = folder.path().join("temporary");
     std::fs::create_dir(&temporary).unwrap();
-    let adapter = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/examples/adapter.py");
-    let line = "run --backends mine --ops matmul --no-peaks --no-refine --rounds 1 --max-time 60s";
-    let start = |first_number: &str, more: &str| {
-        let mut command = Command::new("unshare");
+    let start = |first_number: &str, fault: &str, out: &str| {
         // Processes of the two namespaces have different numbers.
         let script = format!("for i in $(seq {first_number}); do /bin/true; done; \"$@\"");
+        let line = "run --backends mine --ops matmul --sizes 3 --samples 3 --rounds 1 --no-peaks --format json --out";
+        let mut command = folder.command_of("unshare", "");
         command.args(isolated).args(["bash", "-c", &script, "bash", GPUBENCH]).args(line.split(' '));
-        command.args(more.split(' ')).args(["--external", &format!("mine=python3 {}", adapter.display())]);
-        command.current_dir(folder.path()).env("TMPDIR", &temporary).env("GPUBENCH_PEAK_CACHE", "off");
+        let adapter = format!("mine=python3 -S -E '{}' {fault}", crate::external::FAULTY);
+        command.args([out, "--external", &adapter]).env("TMPDIR", &temporary);
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     };
-    let mut first = start("200", "--sizes 80,81,82 --samples 60 --out first");
-    wait_until("no answer was asked for", || std::fs::read_dir(&temporary).unwrap().next().is_some());
-    assert_eq!(start("1", "--sizes 4 --samples 3 --out second").wait().unwrap().code(), Some(0));
+    let mut first = start("200", "hang-in-measure", "first");
+    let answers = || std::fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().path());
+    wait_until("no answer was asked for", || answers().next().is_some());
+    let before: Vec<_> = answers().collect();
+    assert_eq!(start("1", "warn-on-stderr", "second").wait().unwrap().code(), Some(0));
     assert!(first.try_wait().unwrap().is_none(), "the first run ended too early for this test");
-    assert_eq!(first.wait().unwrap().code(), Some(0), "the answers of the first run were removed");
+    assert_eq!(answers().collect::<Vec<_>>(), before, "the answers of the first run were removed");
+    signal(first.id(), "KILL");
+    first.wait().unwrap();
 }
 
 /// Limits of threads do not bind root, so that this runs as another user, where that is permitted.
@@ -392,26 +356,31 @@ fn threads_that_cannot_be_started_cost_their_cells_alone() {
     std::fs::set_permissions(folder.path(), open).unwrap();
     std::fs::copy(GPUBENCH, folder.path().join("gpubench")).unwrap();
     let limited = |limit: usize, line: &str| {
-        let mut command = Command::new("setpriv");
         let script = format!("ulimit -u {limit}; exec ./gpubench {line}");
-        command.args(other).args(["bash", "-c", &script]).current_dir(folder.path());
+        let mut command = folder.command_of("setpriv", "");
+        command.args(other).args(["bash", "-c", &script]).env_remove("GPUBENCH_PEAK_CACHE");
         command.env("HOME", folder.path()).env("TMPDIR", folder.path()).env_remove("XDG_CACHE_HOME");
-        let ended = command.output().unwrap();
-        (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())
+        let ended = Ended::of(&mut command);
+        (ended.code, ended.stderr)
     };
-    let sweep = "run --backends cpu --ops matmul,sin --sizes 8 --samples 3 --no-peaks --force --out out";
+    let sweep = "run --backends cpu --ops matmul,sin --sizes 8 --samples 3 --no-peaks --force --format json --out out";
     for limit in [1, 2, 4, 6, 8, 12, 16, 20, 24] {
         let (code, stderr) = limited(limit, sweep);
-        assert!(matches!(code, Some(0..=2)), "ulimit -u {limit}: {code:?} {stderr}");
+        assert!(matches!(code, 0..=2), "ulimit -u {limit}: {code} {stderr}");
         assert!(!stderr.contains("panicked"), "ulimit -u {limit}: {stderr}");
-        if code != Some(0) {
-            let text = if code == Some(1) { reasons(&folder) } else { stderr };
+        if code != 0 {
+            let text = if code == 1 { reasons(&folder) } else { stderr };
             assert!(text.contains("ulimit -u, pids.max"), "ulimit -u {limit}: {text}");
         }
     }
     folder.succeeds(&sweep.replace("--sizes 8", "--sizes 8,9"));
-    for line in ["show out --format html", "plot out --out charts", "report out -o page.html", "trend out"] {
+    for line in [
+        "show out --format html",
+        "plot out --format svg --out charts",
+        "report out -o page.html",
+        "trend out",
+    ] {
         let (code, stderr) = limited(1, line);
-        assert_eq!(code, Some(0), "{line}: {stderr}");
+        assert_eq!(code, 0, "{line}: {stderr}");
     }
 }

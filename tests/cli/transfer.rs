@@ -77,10 +77,12 @@ fn both_kinds_of_memory_are_measured_by_default_and_the_answer_names_what_they_d
 }
 
 #[test]
-fn one_kind_of_memory_alone_is_named_by_the_legend_and_has_no_other_next_to_it() {
+fn one_kind_of_memory_alone_is_named_by_the_legend_and_compared_with_a_run_of_both() {
+    let (folder, _) = run(SCRIPT, "--format json");
     for memory in ["pageable", "pinned"] {
-        let (folder, screen) = run(SCRIPT, &format!("--transfer {memory} --format json"));
-        let report = folder.json("made/report.json");
+        folder.succeeds(&format!("{RUN} --out {memory} --transfer {memory} --format json"));
+        let screen = folder.succeeds(&format!("show {memory}")).stdout;
+        let report = folder.json(&format!("{memory}/report.json"));
         let phases = phases(&report);
         assert_eq!((&phases["upload"]["memory"], phases.get("pinned")), (&memory.into(), None));
         let kinds = report["answer"]["sections"][0]["sizes"][1]["speed_ups"].as_object().unwrap();
@@ -88,6 +90,11 @@ fn one_kind_of_memory_alone_is_named_by_the_legend_and_has_no_other_next_to_it()
         assert!(words(&screen).contains(&format!("end to end: + copies ({memory}).")), "{screen}");
         assert!(!screen.contains("depends on the host memory"), "{screen}");
     }
+    for (new, warns) in [("made", false), ("pinned", true)] {
+        let ended = folder.run_line(&format!("compare pageable {new} --format json"));
+        assert_eq!(ended.stdout.contains("\"transfer\""), warns, "{}", ended.stdout);
+    }
+    folder.refuses(&format!("{RUN} --transfer pined --out never"), "did you mean 'pinned'?");
 }
 
 #[test]
@@ -103,18 +110,6 @@ fn memory_that_cannot_be_locked_costs_the_pinned_copies_and_no_cell() {
     let ended = folder.run_line(&format!("{RUN} --out again --transfer pinned"));
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     assert!(folder.read("again/report.json").contains("page-locked host memory"));
-}
-
-#[test]
-fn a_run_of_both_kinds_compares_with_one_of_pageable_memory_without_a_warning() {
-    let (folder, _) = run(SCRIPT, "--format json");
-    folder.succeeds(&format!("{RUN} --out old --transfer pageable --format json"));
-    let ended = folder.run_line("compare old made --format json");
-    assert!(!ended.stdout.contains("\"transfer\""), "{}", ended.stdout);
-    folder.succeeds(&format!("{RUN} --out locked --transfer pinned --format json"));
-    let ended = folder.run_line("compare old locked --format json");
-    assert!(ended.stdout.contains("\"transfer\""), "{}", ended.stdout);
-    folder.refuses(&format!("{RUN} --transfer pined --out never"), "did you mean 'pinned'?");
 }
 
 #[test]

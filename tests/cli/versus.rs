@@ -29,8 +29,7 @@ variant = "gpu2"
 time = { base = "10us", per_element = "1ns", exponent = 2.0 }
 "#;
 
-const RUN: &str =
-    "run --ops matmul --sizes 16,32,64,128 --backends sim --sim laws.toml --all-variants --quiet --out made";
+const RUN: &str = "run --ops matmul --sizes 16,32,64,128 --backends sim --sim laws.toml --all-variants --quiet --format json --out made";
 
 fn made(versus: &str) -> Folder {
     let folder = Folder::new();
@@ -67,7 +66,9 @@ fn a_sweep_file_may_name_the_contenders() {
         "sweep.toml",
         "versus = \"sim/two:sim/gpu2\"\nbackends = [\"sim\"]\nops = [\"matmul\"]\nsizes = [16, 64]\n",
     );
-    let found = folder.succeeds("run --config sweep.toml --sim laws.toml --quiet --out made").stdout;
+    let found = folder
+        .succeeds("run --config sweep.toml --sim laws.toml --quiet --format table,json --out made")
+        .stdout;
     assert!(found.contains("sim/gpu2"), "{found}");
     assert_eq!(folder.json("made/report.json")["environment"]["settings"]["versus"], "sim/two:sim/gpu2");
 }

@@ -23,7 +23,7 @@ fn environment(root: &Path, prefix: Option<&Path>, cuda: Option<&Path>) -> PathB
         symlink(entry.path(), root.join("lib").join(entry.file_name())).unwrap();
     }
     let program = root.join("bin/gpubench");
-    symlink(env!("CARGO_BIN_EXE_gpubench"), &program).unwrap();
+    symlink(crate::cli::GPUBENCH, &program).unwrap();
     program
 }
 

@@ -63,7 +63,7 @@ pub(crate) struct Process {
 /// Runs `gpubench` with these arguments and loader output; `prepare` sets its environment.
 pub(crate) fn trace(words: &str, prepare: impl Fn(&mut Command)) -> Traced {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+    let mut command = Command::new(crate::cli::GPUBENCH);
     command.args(words.split_whitespace()).args(["--format", "json", "--out", "-", "--quiet"]);
     prepare(&mut command);
     command.env("LD_DEBUG", "bindings,files").env("LD_DEBUG_OUTPUT", folder.path().join("trace"));

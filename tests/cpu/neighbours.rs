@@ -4,6 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::cli::GPUBENCH;
 use crate::cpu::compiler::compile;
 use crate::cpu::leave_out;
 
@@ -32,7 +33,7 @@ fn libraries_work_next_to_one_with_routines_of_the_same_names() {
     }
     let run = "run --ops fft,solve,svd --variants cpu/fftw-2d,cpu/openblas* --sizes 16 --dtypes all --samples 3 \
                --no-peaks --format json --out -";
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+    let mut command = Command::new(GPUBENCH);
     // The workers inherit it, and load the libraries after it.
     let output = command.args(run.split_whitespace()).env("LD_PRELOAD", &library).output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -54,7 +55,7 @@ fn a_library_that_crashes_costs_its_own_cells_and_one_line_of_doctor() {
         return leave_out("a library that crashes", &json!(reason));
     }
     let answer = |words: &str| -> Value {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+        let mut command = Command::new(GPUBENCH);
         command.args(words.split_whitespace()).env("GPUBENCH_OPENBLAS", &library);
         serde_json::from_slice(&command.output().unwrap().stdout).unwrap()
     };

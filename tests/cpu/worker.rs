@@ -23,7 +23,7 @@ impl Worker {
 
     /// Starts a worker for the variants of a library.
     pub(crate) fn start_for(library: Option<&str>, threads: usize, pin: bool) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+        let mut command = Command::new(crate::cli::GPUBENCH);
         command.args(["worker", "cpu"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         if library.is_some() {
             with_prefixes(&mut command);

@@ -1,13 +1,12 @@
 //! `gpubench protocol-check`: what it passes, and what it finds.
 
-use std::path::Path;
-
-use crate::external::{EXAMPLE, Ended, FAULTY, gpubench, has_controls};
+use crate::cli::{Ended, Folder, GPUBENCH};
+use crate::external::{EXAMPLE, FAULTY, has_controls};
 
 /// Checks a command at a small size.
 fn checked(command: &[&str]) -> Ended {
     let options = ["protocol-check", "--sizes", "3", "--cell-timeout", "20s"];
-    gpubench(Path::new("."), &[&options[..], command].concat())
+    Folder::new().run(&[&options[..], command].concat())
 }
 
 #[test]
@@ -98,7 +97,7 @@ fn a_program_that_cannot_be_started_is_wrong_usage_and_a_missing_device_skips_th
     let ended = checked(&["python3", "-S", "-E", FAULTY, "unavailable"]);
     assert_eq!(ended.code, 0, "{}", ended.stdout);
     assert!(ended.stdout.contains("skipped the cells: the backend is unavailable"), "{}", ended.stdout);
-    let ended = checked(&[env!("CARGO_BIN_EXE_gpubench"), "worker", "sim"]);
+    let ended = checked(&[GPUBENCH, "worker", "sim"]);
     assert_eq!(ended.code, 1, "gpubench's own workers judge themselves: {}", ended.stdout);
 }
 

@@ -1,10 +1,9 @@
 //! One fault at a time: its cell is lost with a reason, and everything else is measured.
 
-use std::path::Path;
-
 use gpubench::report::{Outcome, Report, Row};
 
-use crate::external::{Ended, FAULTY, SIM, command, gpubench, has_controls, load};
+use crate::cli::{Ended, Folder};
+use crate::external::{FAULTY, command, has_controls, load};
 
 /// Faults at N = 3 that make the answer or the times wrong, with part of the reason.
 const INCORRECT: &[(&str, &str)] = &[
@@ -85,23 +84,22 @@ const SKIPPED: &[(&str, &str)] =
 const PER_BACKEND: usize = 8;
 
 /// Runs backends with those faults, next to two simulated variants.
-fn run(folder: &Path, backends: &[Vec<&str>], timeout: &str) -> (Ended, Report) {
-    std::fs::write(folder.join("sim.toml"), SIM).unwrap();
+fn run(folder: &Folder, backends: &[Vec<&str>], timeout: &str) -> (Ended, Report) {
     let commands: Vec<String> = backends
         .iter()
         .map(|faults| format!("{}={}", faults[0], command(FAULTY, &faults.join(","))))
         .collect();
     let line = "run --ops matmul,spgemm --density 0.9 --sizes 2..10:+1 --cache hot --samples 3 --rounds 1 --warmup 0 --no-peaks \
-                --backends sim --sim sim.toml --out out --tables --cell-timeout";
+                --backends sim --sim fair.toml --format table,json --out out --tables --cell-timeout";
     let mut args: Vec<&str> = line.split(' ').collect();
     args.push(timeout);
     commands.iter().for_each(|command| args.extend(["--external", command]));
-    let ended = gpubench(folder, &args);
+    let ended = folder.run(&args);
     assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
     for text in [&ended.stdout, &ended.stderr] {
         assert!(!has_controls(text), "a worker's control character reaches the terminal: {text:?}");
     }
-    (ended, load(folder))
+    (ended, load(folder.path()))
 }
 
 /// Asserts that the cells of `backends` end as their faults do, and that all others are measured.
@@ -124,7 +122,7 @@ fn assert_lost(report: &Report, backends: &[Vec<&str>], faults: &[(&str, Outcome
 
 #[test]
 fn each_fault_costs_one_cell_with_its_reason_and_the_run_goes_on() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let with = |list: &[(&'static str, &'static str)], outcome| {
         list.iter().map(move |(fault, part)| (*fault, outcome, *part)).collect::<Vec<_>>()
     };
@@ -134,16 +132,16 @@ fn each_fault_costs_one_cell_with_its_reason_and_the_run_goes_on() {
     let names: Vec<&str> = faults.iter().map(|(fault, ..)| *fault).collect();
     let backends: Vec<Vec<&str>> =
         names.chunks(PER_BACKEND).map(<[&str]>::to_vec).chain([HARMLESS.to_vec()]).collect();
-    let (ended, report) = run(folder.path(), &backends, "60s");
+    let (ended, report) = run(&folder, &backends, "60s");
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     assert_lost(&report, &backends, &faults);
 }
 
 #[test]
 fn a_backend_that_does_not_start_loses_all_its_cells_and_no_other_one() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let backends: Vec<Vec<&str>> = AT_START.iter().map(|(fault, ..)| vec![*fault]).collect();
-    let (ended, report) = run(folder.path(), &backends, "60s");
+    let (ended, report) = run(&folder, &backends, "60s");
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     for row in &report.rows {
         let fault = AT_START.iter().find(|(fault, ..)| *fault == row.backend);
@@ -155,14 +153,14 @@ fn a_backend_that_does_not_start_loses_all_its_cells_and_no_other_one() {
 
 #[test]
 fn a_sparse_answer_out_of_range_and_a_worker_that_hangs_lose_their_cells() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let hanging = [
         ("hang-in-prepare", Outcome::Failed, "timed out after 2 s in its preparation"),
         ("hang-in-measure", Outcome::Failed, "timed out after 2 s while sampling"),
         ("endless-phases", Outcome::Failed, "timed out after 2 s in phase"),
     ];
     let backends = [hanging.map(|(fault, ..)| fault).to_vec(), vec!["columns-out-of-range"]];
-    let (ended, mut report) = run(folder.path(), &backends, "2s");
+    let (ended, mut report) = run(&folder, &backends, "2s");
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     let (sparse, rest) = report.rows.into_iter().partition(|row| row.backend == "columns-out-of-range");
     report.rows = rest;
@@ -174,7 +172,7 @@ fn a_sparse_answer_out_of_range_and_a_worker_that_hangs_lose_their_cells() {
 
 #[test]
 fn a_wrong_description_ends_the_run_before_anything_is_measured() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     for (fault, part) in [
         ("print-first", "the worker sent an invalid reply"),
         ("describe-twice", "it describes matmul/lists twice"),
@@ -183,8 +181,7 @@ fn a_wrong_description_ends_the_run_before_anything_is_measured() {
         ("describe-nothing", "it describes no variant"),
     ] {
         let backend = format!("bad={}", command(FAULTY, fault));
-        let ended =
-            gpubench(folder.path(), &["run", "--ops", "matmul", "--out", "out", "--external", &backend]);
+        let ended = folder.run(&["run", "--ops", "matmul", "--out", "out", "--external", &backend]);
         assert_eq!(ended.code, 2, "{fault}: {}", ended.stderr);
         assert!(ended.stderr.contains(part) && !has_controls(&ended.stderr), "{fault}: {:?}", ended.stderr);
         assert!(ended.stderr.lines().count() == 1 && !folder.path().join("out").exists(), "{fault}");
@@ -193,16 +190,15 @@ fn a_wrong_description_ends_the_run_before_anything_is_measured() {
 
 #[test]
 fn a_program_runs_without_variables_that_change_the_arithmetic_of_libraries() {
-    let folder = tempfile::tempdir().unwrap();
-    let seen = folder.path().join("seen");
-    let external = format!("x=sh -c 'env > {}'", seen.display());
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpubench"));
+    let folder = Folder::new();
+    let mut command =
+        folder.command("run --ops matmul --sizes 8 --backends x --no-peaks --quiet --out out --external");
     command.env("NVIDIA_TF32_OVERRIDE", "1").env("CUBLAS_EMULATE_DOUBLE_PRECISION", "1");
-    command.env("OMP_NUM_THREADS", "2").current_dir(folder.path());
-    let line = "run --ops matmul --sizes 8 --backends x --no-peaks --quiet --out out --external";
     // The program speaks no protocol, so its cells fail; it has written what it was given.
-    command.args(line.split(' ')).arg(&external).output().unwrap();
-    let seen = std::fs::read_to_string(seen).unwrap();
+    Ended::of(
+        command.env("OMP_NUM_THREADS", "2").arg(format!("x=sh -c 'env > {}/seen'", folder.path().display())),
+    );
+    let seen = folder.read("seen");
     assert!(seen.contains("OMP_NUM_THREADS=2"), "{seen}");
     assert!(!seen.contains("NVIDIA_TF32_OVERRIDE") && !seen.contains("CUBLAS_EMULATE"), "{seen}");
 }

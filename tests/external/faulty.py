@@ -117,6 +117,12 @@ def hang_in_measure(request, honest):
     time.sleep(1000)
 
 
+@fault("measure")
+def slow(request, honest):
+    time.sleep(2)
+    return honest(request)
+
+
 @fault("prepare")
 def endless_phases(request, honest):
     while True:

@@ -3,11 +3,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use gpubench::report::{Outcome, Report};
 
-use crate::external::{FAULTY, SIM, command, load};
+use crate::cli::{Ended, Folder, GPUBENCH};
+use crate::external::{FAULTY, command, load};
 
 /// Bytes that all processes of the group may use.
 const LIMIT: u64 = 400 << 20;
@@ -39,12 +39,11 @@ impl Group {
     }
 
     /// Runs the program in the group.
-    fn run(&self, folder: &Path, args: &[&str]) -> (Output, Report) {
+    fn run(&self, folder: &Folder, args: &[&str]) -> (Ended, Report) {
         let script = "echo $$ > \"$0/cgroup.procs\" && exec \"$@\"";
-        let mut command = Command::new("sh");
-        command.args(["-c", script]).arg(&self.0).arg(env!("CARGO_BIN_EXE_gpubench")).args(args);
-        let output = command.current_dir(folder).output().unwrap();
-        (output, load(folder))
+        let mut command = folder.command_of("sh", "");
+        command.args(["-c", script]).arg(&self.0).arg(GPUBENCH).args(args);
+        (Ended::of(&mut command), load(folder.path()))
     }
 }
 
@@ -72,29 +71,28 @@ fn outcomes(report: &Report) -> Vec<(u64, Outcome, &str)> {
 #[test]
 fn a_size_that_exceeds_the_groups_limit_is_skipped() {
     let Some(group) = group("gpubench-skip") else { return };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     // Three matrices of 5000 x 5000 take 600 MB.
-    let line = "run --backends cpu --ops matmul --variants faer --dtypes f64 --sizes 200,5000 --samples 3 --rounds 1 --no-peaks --out out";
-    let (output, report) = group.run(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    let line = "run --backends cpu --ops matmul --variants faer --dtypes f64 --sizes 200,5000 --samples 3 --rounds 1 --no-peaks --format json --out out";
+    let (ended, report) = group.run(&folder, &line.split(' ').collect::<Vec<_>>());
     let found = outcomes(&report);
     assert_eq!(found.len(), 2, "{found:?}");
     assert_eq!((found[0].0, found[0].1), (200, Outcome::Measured), "{found:?}");
     assert_eq!((found[1].0, found[1].1), (5000, Outcome::Skipped), "{found:?}");
     assert!(found[1].2.contains("host memory"), "{found:?}");
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
 }
 
 #[test]
 fn a_worker_that_the_kernel_kills_for_its_memory_costs_its_cell() {
     let Some(group) = group("gpubench-kill") else { return };
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("sim.toml"), SIM).unwrap();
-    let line = "run --ops matmul --sizes 2..4:+1 --cache hot --samples 3 --rounds 1 --warmup 0 --no-peaks --backends sim --sim sim.toml \
-                --out out --external";
+    let folder = Folder::new();
+    let line = "run --ops matmul --sizes 2..4:+1 --cache hot --samples 3 --rounds 1 --warmup 0 --no-peaks --backends sim --sim fair.toml \
+                --format json --out out --external";
     let taker = format!("taker={}", command(FAULTY, "take-memory"));
     let mut args: Vec<&str> = line.split_whitespace().collect();
     args.push(&taker);
-    let (output, report) = group.run(folder.path(), &args);
+    let (ended, report) = group.run(&folder, &args);
     for row in &report.rows {
         let is_killed = row.backend == "taker" && row.case.n == 3;
         let expected = if is_killed { Outcome::Failed } else { Outcome::Measured };
@@ -106,5 +104,5 @@ fn a_worker_that_the_kernel_kills_for_its_memory_costs_its_cell() {
         );
     }
     assert_eq!(report.rows.len(), 9, "three sizes of three variants");
-    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
 }

@@ -9,32 +9,13 @@ mod faults;
 mod memory_limit;
 
 use std::path::Path;
-use std::process::{Command, Output};
 
 use gpubench::report::{Outcome, Report, Row, file};
 
-/// Two right variants of the simulated device, one per side.
-const SIM: &str =
-    "seed = 1\n[[variant]]\nname = 'host'\nside = 'cpu'\n[[variant]]\nname = 'accelerator'\nside = 'gpu'\n";
+use crate::cli::Folder;
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples/adapter.py");
-const FAULTY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/external/faulty.py");
-
-/// The output of the program, with its exit code.
-struct Ended {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-/// Runs the program in `folder`.
-fn gpubench(folder: &Path, args: &[&str]) -> Ended {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
-    command.current_dir(folder).env_remove("COLUMNS").args(args);
-    let Output { status, stdout, stderr } = command.output().unwrap();
-    let [stdout, stderr] = [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-    Ended { code: status.code().unwrap(), stdout, stderr }
-}
+pub(crate) const FAULTY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/external/faulty.py");
 
 /// Returns whether a text could drive a terminal.
 fn has_controls(text: &str) -> bool {
@@ -47,15 +28,13 @@ fn command(script: &str, argument: &str) -> String {
 
 #[test]
 fn the_example_of_the_documentation_is_measured_and_judged() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let mine = format!("mine={}", command(EXAMPLE, ""));
     let sweep = "run --ops matmul --sizes 4,9 --dtypes all --cache both --samples 3 --rounds 2 --warmup 2";
-    let rest = "--no-peaks --backends sim --sim sim.toml --out out --external";
-    std::fs::write(folder.path().join("sim.toml"), SIM).unwrap();
+    let rest = "--no-peaks --format json --backends sim --sim fair.toml --out out --external";
     let mut args: Vec<&str> = sweep.split(' ').chain(rest.split(' ')).collect();
     args.push(&mine);
-    let ended = gpubench(folder.path(), &args);
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    folder.run(&args).good();
     let report = load(folder.path());
     let mine: Vec<&Row> = report.rows.iter().filter(|row| row.backend == "mine").collect();
     assert_eq!(mine.len(), 8);
@@ -68,17 +47,17 @@ fn the_example_of_the_documentation_is_measured_and_judged() {
 
 #[test]
 fn a_declared_program_can_be_named_wherever_a_backend_can() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let mine = format!("mine={}", command(EXAMPLE, ""));
-    std::fs::write(folder.path().join("sim.toml"), SIM).unwrap();
-    let file = "sim = 'sim.toml'\nsizes = 4\nsamples = 3\nrounds = 2\npeaks = false\nrequire = 'mine'\n\
+    let file = "sim = 'fair.toml'\nsizes = 4\nsamples = 3\nrounds = 2\npeaks = false\nrequire = 'mine'\n\
                 [[sweep]]\nops = 'matmul'\nbackends = ['mine', 'sim']\n[[sweep]]\nops = 'fft'\nbackends = 'sim'\n";
-    std::fs::write(folder.path().join("sweep.toml"), file).unwrap();
+    folder.write("sweep.toml", file);
     let measured = |line: &str| -> Vec<String> {
-        let args: Vec<&str> =
-            line.split(' ').chain(["--force", "--out", "out", "--external", &mine]).collect();
-        let ended = gpubench(folder.path(), &args);
-        assert_eq!(ended.code, 0, "{line}: {}", ended.stderr);
+        let args: Vec<&str> = line
+            .split(' ')
+            .chain(["--force", "--format", "json", "--out", "out", "--external", &mine])
+            .collect();
+        folder.run(&args).good();
         let rows = load(folder.path()).rows;
         rows.iter().map(|row| format!("{} {}/{}", row.case.op, row.backend, row.variant)).collect()
     };
@@ -92,7 +71,7 @@ fn a_declared_program_can_be_named_wherever_a_backend_can() {
     assert_eq!(measured("run --config sweep.toml"), expected);
     let short = "run --ops matmul --sizes 4 --samples 3 --rounds 2 --no-peaks";
     assert_eq!(measured(&format!("{short} --backends mine")), ["matmul mine/lists"]);
-    let versus = "--backends mine,sim --sim sim.toml --require mine --versus mine:sim/accelerator";
+    let versus = "--backends mine,sim --sim fair.toml --require mine --versus mine:sim/accelerator";
     assert_eq!(measured(&format!("{short} {versus}")).len(), 3);
     assert_eq!(load(folder.path()).environment.settings["versus"], "mine:sim/accelerator");
 }

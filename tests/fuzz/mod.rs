@@ -11,11 +11,24 @@ mod nested;
 use std::fs;
 use std::path::Path;
 
+use gpubench::report::example::{self, trials};
 use inputs::{Formats, TARGETS, Target};
 use mutate::{Random, mutated};
 
-/// Number of changed inputs per target.
-const CHANGES: u64 = 150;
+/// Number of changed inputs per target if all are tried.
+const CHANGES: u64 = 1500;
+
+/// Dates that no clock shows.
+pub(crate) const DATES: [&str; 8] = [
+    "10000-01-01T00:00:00Z",
+    "+010000-01-01T00:00:00Z",
+    "+999999-12-31T23:59:59Z",
+    "-000001-01-01T00:00:00Z",
+    "-009999-01-02T01:59:59Z",
+    "9999-12-30T22:00:00.999999999Z",
+    "9999-12-31T23:59:59Z",
+    "0000-01-01T00:00:00Z",
+];
 
 fn seeds(target: &Target) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/seeds").join(target.name);
@@ -39,7 +52,7 @@ fn changed_seeds_are_read_or_refused_in_one_line() {
         for target in &TARGETS {
             scope.spawn(move || {
                 let seeds = seeds(target);
-                for number in 0..CHANGES {
+                for number in 0..trials(CHANGES) {
                     let mut random = Random(number);
                     let seed = &seeds[number as usize % seeds.len()];
                     let input = mutated(seed, target.is_json, &mut random);
@@ -77,4 +90,13 @@ fn every_target_has_a_program_for_cargo_fuzz() {
         assert!(program.contains(&call), "{program}");
     }
     assert_eq!(manifest.matches("[[bin]]").count(), TARGETS.len());
+}
+
+#[test]
+fn reports_with_dates_that_no_clock_shows_are_read_or_refused_in_one_line() {
+    let mut report = serde_json::to_value(example::full()).unwrap();
+    for started in DATES {
+        report["environment"]["started"] = started.into();
+        inputs::reports::read(report.to_string().as_bytes(), Formats::All);
+    }
 }

@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod fleet;
-mod hostile;
 mod reports;
 
 use gpubench::case::Cache;
@@ -241,17 +240,10 @@ fn words_of_the_schema_are_those_that_are_written() {
 
 #[test]
 fn a_report_of_a_simulated_run_fits_the_schema() {
-    let folder = tempfile::tempdir().unwrap();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/configs/sim-example.toml");
-    let out = folder.path().join("out");
-    let status = std::process::Command::new(env!("CARGO_BIN_EXE_gpubench"))
-        .env("GPUBENCH_PEAK_CACHE", "off")
-        .args(["run", "--ops", "matmul", "--sizes", "16", "--backends", "sim", "--cache", "both", "--quiet"])
-        .args(["--sim", script, "--format", "json", "--out", out.to_str().unwrap()])
-        .output()
-        .unwrap();
-    assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
-    let value: Value = serde_json::from_slice(&std::fs::read(out.join("report.json")).unwrap()).unwrap();
+    let run = "run --ops matmul --sizes 16 --backends sim --cache both --quiet --format json --out - --sim";
+    let value: Value =
+        serde_json::from_str(&crate::cli::Folder::new().succeeds(&format!("{run} {script}")).stdout).unwrap();
     assert_fits(&value);
     assert!(value["rows"].as_array().unwrap().iter().any(|row| row["execute"]["grade"].is_string()));
     assert!(value["environment"]["backends"][0]["peaks"]["read"].is_number());

@@ -34,7 +34,7 @@ fn listen(stage: &mut Stage) -> PathBuf {
         "while IFS= read -r line; do\n  printf '%s %s\\n' $$ \"$line\" >> '{}'\n  printf '%s\\n' \"$line\"\n\
          done | exec '{}' \"$@\"\n",
         log.display(),
-        env!("CARGO_BIN_EXE_gpubench")
+        crate::cli::GPUBENCH
     ));
     log
 }

@@ -4,7 +4,6 @@
 #![allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
 
 mod gate;
-mod kills;
 mod libraries;
 mod outcomes;
 mod refine;

@@ -23,17 +23,54 @@ fn first(report: &Report) -> &Execute {
     execute(&report.rows[0])
 }
 
-/// Returns the timed phase of the only cell of a script.
-fn measured(script: &str) -> Execute {
-    first(&adaptive(script, &[2]).finish()).clone()
+/// Returns the timed phase of the only cell of a script, in which the variant behaves by `rule`.
+fn measured(rule: &str) -> Execute {
+    first(&adaptive(&format!("[[variant]]\nname = 'a'\n[[rule]]\n{rule}\n"), &[2]).finish()).clone()
 }
 
 #[test]
-fn a_constant_time_takes_the_fewest_samples_over_three_rounds_and_gets_the_best_grade() {
-    let execute = &measured("[[variant]]\nname = 'a'\n");
-    assert_eq!((execute.samples_s.len(), execute.stopped), (12, Some(Reason::Precise)));
-    assert_eq!(execute.rounds, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
-    assert_eq!((execute.grade, execute.warnings.len()), (Some(Grade::A), 0), "{:?}", execute.warnings);
+fn what_happens_while_a_cell_is_sampled_decides_its_end_and_its_grade() {
+    type Check = fn(&Execute) -> bool;
+    let cases: [(&str, &[WarningKind], Check); 8] = [
+        ("", &[], |found| {
+            let rounds = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2];
+            found.rounds == rounds && (found.grade, found.stopped) == (Some(Grade::A), Some(Reason::Precise))
+        }),
+        // Too noisy for its time.
+        ("time = '10ms'\nnoise = 0.5", &[WarningKind::Spread], |found| {
+            let spread = found.warnings.iter().find(|warning| warning.kind == WarningKind::Spread).unwrap();
+            let is_in_time = (0.47..0.55).contains(&found.spent_s);
+            is_in_time && spread.next.contains("--max-time") && found.stopped == Some(Reason::OutOfTime)
+        }),
+        ("time = '5s'", &[WarningKind::FewSamples], |found| {
+            (3..12).contains(&found.samples_s.len()) && found.spent_s <= 30.0 && found.grade >= Some(Grade::B)
+        }),
+        // The slow start is not in the samples.
+        ("ramp = 1.0\nramp_time = '60ms'", &[], |found| {
+            found.steady && found.warmups > 800 && found.max_s < 1.3e-4
+        }),
+        ("ramp = 3.0\nramp_time = '800ms'", &[WarningKind::NotWarm], |_| true),
+        // Throttled samples are discarded.
+        ("throttled = 0.05", &[], |found| {
+            let is_at_full_clock = found.sm_mhz.iter().all(|mhz| *mhz == 1980.0);
+            found.throttled == 0 && found.max_s == found.min_s && is_at_full_clock
+        }),
+        // A device that stays throttled is measured as it is.
+        ("throttled = 1.0", &[WarningKind::Throttled], |found| {
+            let all = found.throttled as usize == found.samples_s.len();
+            all && found.discarded > 0 && found.grade == Some(Grade::D)
+        }),
+        ("noise = 0.002\ndrift = 0.0001", &[WarningKind::Drift], |found| {
+            found.drift.is_some_and(|drift| drift.p < 0.01 && drift.relative > 0.02)
+                && found.grade > Some(Grade::A)
+        }),
+    ];
+    for (rule, kinds, check) in cases {
+        let found = measured(rule);
+        assert!(kinds.iter().all(|kind| warned(&found, *kind) > 0), "{rule}: {:?}", found.warnings);
+        assert!(!kinds.is_empty() || found.warnings.is_empty(), "{rule}: {:?}", found.warnings);
+        assert!(check(&found), "{rule}: {found:?}");
+    }
 }
 
 #[test]
@@ -53,25 +90,6 @@ fn noise_takes_more_samples_until_the_interval_is_as_narrow_as_asked_for() {
 }
 
 #[test]
-fn a_cell_too_noisy_for_its_time_says_so_with_the_next_step() {
-    let script = "[[variant]]\nname = 'a'\n[[rule]]\ntime = '10ms'\nnoise = 0.5\n";
-    let execute = &measured(script);
-    assert_eq!(execute.stopped, Some(Reason::OutOfTime));
-    assert!((0.47..0.55).contains(&execute.spent_s), "{}", execute.spent_s);
-    let spread: Vec<_> = execute.warnings.iter().filter(|w| w.kind == WarningKind::Spread).collect();
-    assert!(spread[0].next.contains("--max-time") && execute.grade > Some(Grade::A), "{spread:?}");
-}
-
-#[test]
-fn long_executions_end_with_few_samples_and_a_low_grade() {
-    let script = "[[variant]]\nname = 'a'\n[[rule]]\ntime = '5s'\n";
-    let execute = &measured(script);
-    assert!((3..12).contains(&execute.samples_s.len()), "{}", execute.samples_s.len());
-    assert_eq!(warned(execute, WarningKind::FewSamples), 1);
-    assert!(execute.spent_s <= 30.0 && execute.grade >= Some(Grade::B));
-}
-
-#[test]
 fn a_fixed_count_is_taken_exactly() {
     for count in [1, 2, 3, 10, 31] {
         let mut stage = adaptive("[[variant]]\nname = 'a'\n[[rule]]\nnoise = 0.2\n", &[2]);
@@ -83,46 +101,12 @@ fn a_fixed_count_is_taken_exactly() {
 }
 
 #[test]
-fn warm_up_goes_on_until_the_clock_has_risen() {
-    let script = "[[variant]]\nname = 'a'\n[[rule]]\nramp = 1.0\nramp_time = '60ms'\n";
-    let execute = &measured(script);
-    assert!(execute.steady && execute.warmups > 800, "{}", execute.warmups);
-    assert!(execute.max_s < 1.3e-4, "{}: the slow start is not in the samples", execute.max_s);
-    let slow = "[[variant]]\nname = 'a'\n[[rule]]\nramp = 3.0\nramp_time = '800ms'\n";
-    let report = adaptive(slow, &[2]).finish();
-    assert_eq!(warned(first(&report), WarningKind::NotWarm), 1);
-}
-
-#[test]
-fn throttled_samples_are_set_aside_and_counted() {
-    let script = "[[variant]]\nname = 'a'\n[[rule]]\nthrottled = 0.05\n";
-    let report = adaptive(script, &[2]).finish();
-    let plain = first(&report);
-    let share = |execute: &Execute| f64::from(execute.discarded) / execute.samples_s.len() as f64;
-    assert!(plain.throttled == 0 && plain.max_s == plain.min_s, "no throttled sample counts");
-    assert!(plain.sm_mhz.iter().all(|mhz| *mhz == 1980.0));
-    let mut stage = adaptive(script, &[2]);
+fn throttled_samples_are_counted() {
+    let mut stage = adaptive("[[variant]]\nname = 'a'\n[[rule]]\nthrottled = 0.05\n", &[2]);
     stage.run.cells[0].sampling.samples = Some(200);
     let report = stage.finish();
-    assert!((0.01..0.12).contains(&share(first(&report))), "{}", share(first(&report)));
-}
-
-#[test]
-fn a_device_that_stays_throttled_is_measured_as_it_is_and_says_so() {
-    let script = "[[variant]]\nname = 'a'\n[[rule]]\nthrottled = 1.0\n";
-    let execute = &measured(script);
-    assert_eq!(execute.throttled as usize, execute.samples_s.len());
-    assert!(execute.discarded > 0 && execute.grade == Some(Grade::D));
-    assert!(warned(execute, WarningKind::Throttled) > 0);
-}
-
-#[test]
-fn rounds_that_differ_lower_the_grade() {
-    let script = "[[variant]]\nname = 'a'\n[[rule]]\nnoise = 0.002\ndrift = 0.0001\n";
-    let execute = &measured(script);
-    let drift = execute.drift.unwrap();
-    assert!(drift.p < 0.01 && drift.relative > 0.02, "{drift:?}");
-    assert!(warned(execute, WarningKind::Drift) == 1 && execute.grade > Some(Grade::A));
+    let share = f64::from(first(&report).discarded) / first(&report).samples_s.len() as f64;
+    assert!((0.01..0.12).contains(&share), "{share}");
 }
 
 #[test]

@@ -98,7 +98,7 @@ pub(crate) fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dty
         peaks: PeakSource::Unwanted,
         cell_timeout: Duration::from_secs(60),
         isolate: true,
-        program: Some(env!("CARGO_BIN_EXE_gpubench").into()),
+        program: Some(crate::cli::GPUBENCH.into()),
         require: vec![],
         out: Some(folder.join("out")),
         argv: vec!["gpubench".into()],

@@ -88,7 +88,7 @@ fn losing_its_worker() -> Stage {
     let script = "[[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\n\
                   [[rule]]\nvariant = 'b'\noutcome = 'crash'\nafter = 550\n";
     let mut stage = Stage::new(script, "sin", &[2, 3]);
-    let (gpubench, started) = (env!("CARGO_BIN_EXE_gpubench"), stage.folder.path().join("started"));
+    let (gpubench, started) = (crate::cli::GPUBENCH, stage.folder.path().join("started"));
     let started = started.display();
     stage.work_by(&format!("[ -e {started} ] && exit 1\ntouch {started}\nexec {gpubench} \"$@\"\n"));
     stage
@@ -111,7 +111,7 @@ fn a_worker_that_is_lost_for_good_leaves_the_samples_of_earlier_rounds() {
 
 /// The first lines of a worker that serves one start by the simulated device, and later starts by the rest of the script.
 fn once(stage: &Stage) -> String {
-    let (gpubench, started) = (env!("CARGO_BIN_EXE_gpubench"), stage.folder.path().join("started"));
+    let (gpubench, started) = (crate::cli::GPUBENCH, stage.folder.path().join("started"));
     let started = started.display();
     format!("if [ ! -e {started} ]; then touch {started}; exec {gpubench} \"$@\"; fi\n")
 }

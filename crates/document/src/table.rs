@@ -185,7 +185,6 @@ impl Table {
     }
 
     /// Returns headings and rows in lines of fields between bars, for tests of what a table says.
-    #[cfg(any(test, feature = "testing"))]
     pub fn fields_text(&self) -> String {
         let line = |fields: Vec<Cow<'_, str>>| format!("| {} |\n", fields.join(" | "));
         let headings = line(self.columns.iter().map(Column::full_heading).collect());

@@ -75,7 +75,6 @@ impl Checked {
         self.value <= self.bound
     }
 
-    #[cfg(any(test, feature = "testing"))]
     /// Returns whether the answer is right and as accurate as answers of full precision are.
     pub fn is_precise(&self) -> bool {
         self.is_right() && !self.coarse

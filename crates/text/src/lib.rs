@@ -62,7 +62,6 @@ pub mod csv {
     }
 
     /// Returns the records of a text as lists of fields; `None` if they differ in length or the last does not end in CRLF.
-    #[cfg(any(test, feature = "testing"))]
     pub fn records(text: &str) -> Option<Vec<Vec<String>>> {
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
         let records = reader.records().map(|record| Some(record.ok()?.iter().map(str::to_owned).collect()));

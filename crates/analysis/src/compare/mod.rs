@@ -5,7 +5,6 @@
 
 pub mod baseline;
 pub mod environment;
-#[cfg(any(test, feature = "testing"))]
 pub mod example;
 pub mod load;
 mod means;

@@ -87,7 +87,6 @@ pub fn labelled<'a>(names: &[String], fleets: &'a [Fleet]) -> Vec<(String, &'a R
     names.iter().zip(fleets).flat_map(of_fleet).collect()
 }
 
-#[cfg(any(test, feature = "testing"))]
 pub mod example;
 
 #[cfg(test)]

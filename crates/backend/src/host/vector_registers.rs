@@ -31,7 +31,7 @@ pub fn clear() {}
 ///
 /// `XGETBV` with ECX = 1 returns the state components in use; bit 2 is that of the upper halves (Intel, Software Developer's
 /// Manual, volume 1, section 13.6).
-#[cfg(all(target_arch = "x86_64", any(test, feature = "testing")))]
+#[cfg(target_arch = "x86_64")]
 pub fn are_in_use() -> Option<bool> {
     use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
     #[target_feature(enable = "xsave")]
@@ -47,7 +47,7 @@ pub fn are_in_use() -> Option<bool> {
 }
 
 /// Other CPUs do not report it.
-#[cfg(all(not(target_arch = "x86_64"), any(test, feature = "testing")))]
+#[cfg(not(target_arch = "x86_64"))]
 pub fn are_in_use() -> Option<bool> {
     None
 }

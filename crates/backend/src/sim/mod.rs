@@ -43,7 +43,6 @@ fn variants(options: &Options) -> anyhow::Result<Vec<Variant>> {
 ///
 /// # Errors
 /// It is not a valid script; one line with the place and the correction.
-#[cfg(any(test, feature = "testing"))]
 pub fn parse(text: &str) -> anyhow::Result<Vec<Variant>> {
     Ok(Script::parse(text)?.variants())
 }

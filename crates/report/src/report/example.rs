@@ -1,4 +1,4 @@
-//! Small reports for tests: rows of every outcome with plausible figures.
+//! Helpers of tests: small reports with rows of every outcome and plausible figures, and the number of trials.
 
 use super::*;
 use crate::case::{Cache, Case, Cell, DType};
@@ -18,6 +18,15 @@ const EVENTS_S: f64 = 1.5e-6;
 
 /// Twelve samples as shares of their median, whose interval has a half width of 0.1 %.
 const SHAPE: [f64; 12] = [0.997, 0.998, 0.999, 0.9995, 0.9998, 1.0, 1.0, 1.0005, 1.0008, 1.001, 1.004, 1.02];
+
+/// Environment variable with which tests of statistics run all their trials.
+const FULL_TRIALS: &str = "GPUBENCH_FULL_TRIALS";
+
+/// Returns the number of trials of a test that takes seconds with `full` ones: a tenth of them, unless
+/// `GPUBENCH_FULL_TRIALS` is set.
+pub fn trials(full: u64) -> u64 {
+    if std::env::var_os(FULL_TRIALS).is_some() { full } else { full / 10 }
+}
 
 /// Returns the timer overhead of a backend on that side.
 pub fn timer_overhead(side: Side) -> TimerOverhead {

@@ -2,7 +2,6 @@
 //!
 //! The layout is published in `schema/report-v3.json` ([`SCHEMA`]); a change of layout changes [`SCHEMA_VERSION`].
 
-#[cfg(any(test, feature = "testing"))]
 #[expect(clippy::unwrap_used, reason = "the example is known to have what it unwraps")]
 pub mod example;
 mod execute;

@@ -238,19 +238,20 @@ mod tests {
 
     #[test]
     fn the_fastest_count_is_in_use_after_the_choice() {
-        assert_eq!(chosen(&[(1, 1e-5), (2, 2e-5), (4, 3e-5)]), (Some(1), vec![1, 2, 4]));
-        assert_eq!(chosen(&[(1, 3e-5), (2, 2e-5), (4, 2.05e-5)]), (Some(4), vec![1, 2, 4]));
-    }
-
-    #[test]
-    fn counts_below_a_hopeless_one_are_not_tried() {
-        assert_eq!(chosen(&[(1, 4.0), (2, 2.0), (4, 1.0)]), (Some(4), vec![2, 4]));
-    }
-
-    #[test]
-    fn where_a_pass_takes_long_a_count_that_gains_nothing_ends_it() {
-        assert_eq!(chosen(&[(1, 4.0), (2, 2.0), (4, 1.2), (8, 1.0)]), (Some(8), vec![4, 8]));
-        assert_eq!(chosen(&[(1, 4.0), (2, 0.8), (4, 0.9), (8, 1.0)]), (Some(2), vec![1, 2, 4, 8]));
+        for (seconds, expected, tried, why) in [
+            (&[(1, 1e-5), (2, 2e-5), (4, 3e-5)][..], 1, &[1, 2, 4][..], "it is the fastest"),
+            (&[(1, 3e-5), (2, 2e-5), (4, 2.05e-5)], 4, &[1, 2, 4], "fewer threads gain little"),
+            (&[(1, 4.0), (2, 2.0), (4, 1.0)], 4, &[2, 4], "counts below a hopeless one are not tried"),
+            (
+                &[(1, 4.0), (2, 2.0), (4, 1.2), (8, 1.0)],
+                8,
+                &[4, 8],
+                "a long pass ends with one that gains nothing",
+            ),
+            (&[(1, 4.0), (2, 0.8), (4, 0.9), (8, 1.0)], 2, &[1, 2, 4, 8], "every count gains"),
+        ] {
+            assert_eq!(chosen(seconds), (Some(expected), tried.to_vec()), "{why}");
+        }
     }
 
     #[test]

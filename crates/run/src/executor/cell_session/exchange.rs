@@ -37,6 +37,8 @@ impl CellSession<'_> {
             observer.phase(begun);
         });
         let stopped_for = client.stopped_for();
+        // What follows is this process's own work: a program is not late by it, and it may be stopped here, too.
+        cell_run.left = cell_run.left.saturating_sub(start.elapsed().saturating_sub(stopped_for));
         let reply = match reply {
             Ok(reply) if self.workers.is_external(&cell_run.worker.backend) => {
                 Ok(self.reply_of_external(cell_run, request, reply, start.elapsed().as_secs_f64()))
@@ -44,7 +46,6 @@ impl CellSession<'_> {
             reply => reply,
         };
         let took = start.elapsed().saturating_sub(stopped_for);
-        cell_run.left = cell_run.left.saturating_sub(took);
         if let Ok(reply) = &reply {
             time_spent::add(&mut self.workers.time_spent, took.as_secs_f64(), reply);
         }

@@ -83,7 +83,7 @@ impl TimeInterval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_report::data::generator::Stream;
+    use gpubench_report::data::generator::{Stream, normal};
 
     #[test]
     fn intervals_decide_and_single_times_do_not() {
@@ -115,19 +115,15 @@ mod tests {
         assert!((best[0] - 2.0).abs() < 1e-9);
     }
 
-    /// Normal numbers by Box and Muller's method.
-    fn normal(stream: &Stream, i: u64) -> f64 {
-        let uniform = |i| (stream.bits(i) >> 11) as f64 / (1u64 << 53) as f64;
-        (-2.0 * (1.0 - uniform(2 * i)).ln()).sqrt() * (std::f64::consts::TAU * uniform(2 * i + 1)).cos()
-    }
-
     /// Share of 2000 races of two competitors, the second `ratio` times slower, in which it drops out.
     fn dropped(ratio: f64, scatter: f64, executions: u64) -> f64 {
         let races = (0..2000u64).filter(|race| {
             let stream = Stream::new(7, *race);
             let times = |from: u64, scale: f64| {
                 (from..from + executions)
-                    .map(|i| scale * (scatter * normal(&stream, i)).exp())
+                    .map(|i| {
+                        scale * (scatter * normal(stream.uniform(2 * i), stream.uniform(2 * i + 1))).exp()
+                    })
                     .collect::<Vec<_>>()
             };
             standings([&times(0, 1.0)[..], &times(100, ratio)], 1)[1] == Standing::Behind
