@@ -4,6 +4,7 @@ mod cli;
 mod cpu;
 mod external;
 mod fuzz;
+mod house;
 mod injection;
 mod safety;
 #[cfg(feature = "lab")]
