@@ -1,22 +1,29 @@
-//! The variants of the thin singular value decomposition: LAPACK, called directly, and faer.
+//! The variants of the thin singular value decomposition: LAPACK, called directly and through ndarray-linalg, and
+//! faer.
 
 use faer::diag::DiagMut;
 use faer::dyn_stack::MemStack;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{MatMut, MatRef};
 use gpubench_report::data::Real;
-use gpubench_report::error::CellError;
+use gpubench_report::error::{CellError, Unavailable};
+use ndarray_linalg::MatrixLayout;
 
 use super::dense::{KernelWorkspace, Matrices, on_pool};
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
-use crate::libs::blas::{Blas, BlasThreads, SvdMethod, ThinSvd};
+use crate::libs::blas::{Blas, BlasThreads, ThinSvd};
 use crate::operands::{HostMatrix, ShowMemory, memory};
 use crate::threads::Faer;
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
-    variant("", Scope::Lapack, "divide and conquer, {} (gesdd)", by_dtype!(lapack, SvdMethod::Gesdd)),
+    variant("", Scope::Lapack, "divide and conquer, {} (gesdd)", by_dtype!(gesdd)),
     variant("faer", Scope::Default, "divide and conquer, faer, all threads", by_dtype!(faer)),
-    variant("-gesvd", Scope::FurtherLapack, "QR iteration, {} (gesvd)", by_dtype!(lapack, SvdMethod::Gesvd)),
+    variant(
+        "-gesvd",
+        Scope::NdarrayLinalg,
+        "QR iteration, ndarray-linalg on {} (gesvd, what its svd() calls)",
+        by_dtype!(gesvd),
+    ),
 ];
 
 /// The largest side at which fewer than all threads may be faster.
@@ -36,16 +43,50 @@ impl<T: Blas> KernelWorkspace for ThinSvd<T> {
     }
 }
 
-fn lapack<T: Blas>(mut request: JobRequest<'_>, method: SvdMethod) -> PreparedJob {
+/// Adds a copy of the operand, which the kernel destroys.
+fn matrices_and_copy<T: Real>(mut request: JobRequest<'_>) -> Result<Matrices<T, T, 1>, CellError> {
+    let matrices = matrices::<T>(&mut request)?;
+    Ok(Matrices { copy: matrices.inputs[0].to_vec(), ..matrices })
+}
+
+fn restore<T: Real>(Matrices { inputs: [a], copy, .. }: &mut Matrices<T, T, 1>) {
+    copy.copy_from_slice(a);
+}
+
+fn gesdd<T: Blas>(request: JobRequest<'_>) -> PreparedJob {
     let n = request.side();
     let pool = BlasThreads::new(request.threads, request.blas()?, n, MAX_CHOICE_SIDE)?;
-    let workspace = ThinSvd::<T>::new(pool.provider(), method, n)?;
-    let matrices = matrices::<T>(&mut request)?;
-    let matrices = Matrices { copy: matrices.inputs[0].to_vec(), ..matrices };
-    let restore = |Matrices { inputs: [a], copy, .. }: &mut Matrices<T, T, 1>| copy.copy_from_slice(a);
+    let workspace = ThinSvd::<T>::new(pool.provider(), n)?;
+    let matrices = matrices_and_copy::<T>(request)?;
     on_pool(matrices, pool, workspace, Some(restore), |pool, workspace, Matrices { copy, results, .. }| {
         let [u, s, vt] = &mut results[..] else { return Err(CellError::call("svd", "no results")) };
         workspace.decompose(pool.provider(), copy, u, s, vt)
+    })
+}
+
+/// Does what `svd` of ndarray-linalg does, which allocates its results and its workspace.
+fn gesvd<T: Blas>(request: JobRequest<'_>) -> PreparedJob {
+    let n = request.side();
+    if i32::try_from(n.saturating_mul(n)).is_err() {
+        let reason = "LAPACK's 32-bit interface takes matrices of less than 2^31 elements";
+        return Err(Unavailable::new(reason, "use faer").into());
+    }
+    let pool = BlasThreads::new(request.threads, request.blas()?, n, MAX_CHOICE_SIDE)?;
+    // Here too, so that a library that does not fit is missing rather than failing.
+    pool.provider().activate()?;
+    let matrices = matrices_and_copy::<T>(request)?;
+    on_pool(matrices, pool, (), Some(restore), |pool, (), Matrices { copy, results, .. }| {
+        pool.provider().activate()?;
+        let side = results[1].len() as i32;
+        let layout = MatrixLayout::C { row: side, lda: side };
+        let found = T::svd(layout, true, true, copy).map_err(|e| CellError::call("LAPACK svd", e))?;
+        let (Some(u), Some(vt)) = (found.u, found.vt) else {
+            return Err(CellError::call("LAPACK svd", "it returned no singular vectors"));
+        };
+        for (result, elements) in results.iter_mut().zip([u, found.s, vt]) {
+            result.elements = elements;
+        }
+        Ok(())
     })
 }
 

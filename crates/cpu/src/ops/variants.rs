@@ -65,6 +65,8 @@ pub(super) enum Scope {
     Lapack,
     /// The preferred libraries that have LAPACK, only for comparison.
     FurtherLapack,
+    /// The best LAPACK with 32-bit integers per vendor, named as the vendor, only for comparison.
+    NdarrayLinalg,
     /// Every MKL, for its FFTs and vector functions; the preferred one runs by default.
     Mkl,
 }
@@ -120,6 +122,11 @@ impl AvailableVariant {
             Scope::Blas => true,
             Scope::Lapack => library.vendor().has_lapack(),
             Scope::FurtherLapack => library.vendor().has_lapack() && library.is_preferred(),
+            Scope::NdarrayLinalg => {
+                let mut same = blas.iter().filter(|other| other.vendor() == library.vendor());
+                let fit = same.clone().find(|other| !other.has_long_integers()).or(same.next());
+                library.vendor().has_lapack() && fit.is_some_and(|chosen| Arc::ptr_eq(chosen, library))
+            }
             Scope::Mkl => library.vendor() == Vendor::Mkl,
         };
         match entry.scope {
@@ -134,7 +141,9 @@ impl AvailableVariant {
 
     fn new(op: &'static str, entry: &CpuVariant, word: Option<&str>, blas: Option<Arc<BlasLibrary>>) -> Self {
         let of_blas = |library: &Arc<BlasLibrary>| {
-            (format!("{}{}", library.word(), entry.name), entry.summary.replace("{}", &library.name()))
+            let is_one_per_vendor = entry.scope == Scope::NdarrayLinalg;
+            let word = if is_one_per_vendor { library.vendor().word() } else { library.word() };
+            (format!("{word}{}", entry.name), entry.summary.replace("{}", &library.name()))
         };
         let (name, summary) =
             blas.as_ref().map_or_else(|| (entry.name.to_owned(), entry.summary.to_owned()), of_blas);
@@ -148,7 +157,7 @@ impl AvailableVariant {
             default: match entry.scope {
                 Scope::Default | Scope::Fftw | Scope::Blas | Scope::Lapack => true,
                 Scope::Mkl => blas.as_ref().is_some_and(|library| library.is_preferred()),
-                Scope::Further | Scope::FurtherLapack => false,
+                Scope::Further | Scope::FurtherLapack | Scope::NdarrayLinalg => false,
             },
             dtypes: DType::ALL.into(),
             library: word.map(|word| word.to_owned().into()),

@@ -16,6 +16,8 @@ pub(crate) struct Found {
     pub(crate) origin: &'static str,
     /// The numbers of its version; none if it states no version.
     pub(crate) version: Vec<u32>,
+    /// Whether it states that its integers have 64 bits.
+    pub(crate) has_long_integers: bool,
 }
 
 /// The origin of libraries that the user named.
@@ -40,7 +42,8 @@ pub(crate) fn find(vendor: Vendor, machine: &InstallFolders, named: &[PathBuf]) 
 impl Found {
     fn new(vendor: Vendor, path: &Path, origin: &'static str) -> Found {
         let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        Found { version: version_of(vendor, &path), path, origin }
+        let (version, has_long_integers) = version_of(vendor, &path);
+        Found { path, origin, version, has_long_integers }
     }
 
     /// Returns whether both are the same file or copies of it: wheels put a digest into the names of the files they

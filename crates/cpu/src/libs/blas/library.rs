@@ -22,6 +22,7 @@ pub(crate) struct BlasLibrary {
     files: Vec<PathBuf>,
     /// The option or variable with which the user named it.
     requested: Option<String>,
+    has_long_integers: bool,
     used: OnceLock<Result<&'static Provider, Unavailable>>,
 }
 
@@ -68,16 +69,20 @@ fn of(vendor: Vendor, machine: &InstallFolders, named: &[PathBuf]) -> Vec<BlasLi
         *count += 1;
         let number = if *count > 1 { format!("-{count}") } else { String::new() };
         let origin = format!("{}{number}", found.origin);
-        BlasLibrary::new(vendor, Some(origin), vec![found.path.clone()], None)
+        let library = BlasLibrary::new(vendor, Some(origin), vec![found.path.clone()], None);
+        BlasLibrary { has_long_integers: found.has_long_integers, ..library }
     });
-    std::iter::once(BlasLibrary::new(vendor, None, files, requested)).chain(others).collect()
+    let preferred = BlasLibrary::new(vendor, None, files, requested);
+    let preferred = BlasLibrary { has_long_integers: best.has_long_integers, ..preferred };
+    std::iter::once(preferred).chain(others).collect()
 }
 
 impl BlasLibrary {
     fn new(vendor: Vendor, origin: Option<String>, files: Vec<PathBuf>, requested: Option<String>) -> Self {
         let of_origin = |origin: &String| format!("{}-{origin}", vendor.word());
         let word = origin.as_ref().map_or_else(|| vendor.word().to_owned(), of_origin);
-        BlasLibrary { vendor, word, origin, files, requested, used: OnceLock::new() }
+        let (has_long_integers, used) = (false, OnceLock::new());
+        BlasLibrary { vendor, word, origin, files, requested, has_long_integers, used }
     }
 
     pub(crate) fn vendor(&self) -> Vendor {
@@ -92,6 +97,11 @@ impl BlasLibrary {
     /// Returns whether it is the best library of its vendor.
     pub(crate) fn is_preferred(&self) -> bool {
         self.origin.is_none()
+    }
+
+    /// Returns whether its best file states that its integers have 64 bits.
+    pub(crate) fn has_long_integers(&self) -> bool {
+        self.has_long_integers
     }
 
     /// Returns the display name, such as `OpenBLAS (numpy)`.

@@ -1,6 +1,6 @@
 //! BLAS and LAPACK libraries: files are searched when variants are listed, and loaded when a cell first needs them.
 //!
-//! Jobs call their routines directly ([`routines`]).
+//! Jobs call most routines directly ([`routines`]), and gesvd through ndarray-linalg ([`shim`]).
 
 use std::ffi::c_int;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ mod elf;
 mod library;
 mod open;
 mod routines;
+mod shim;
 #[cfg(test)]
 mod tests;
 mod thread_pool;
@@ -19,7 +20,7 @@ mod vendor;
 pub(crate) use library::{BlasLibrary, all};
 use open::OpenedBlas;
 use routines::Routines;
-pub(crate) use routines::{Blas, SvdMethod, ThinSvd};
+pub(crate) use routines::{Blas, ThinSvd};
 pub(crate) use thread_pool::BlasThreads;
 pub(crate) use vendor::{Vendor, vendor_of};
 

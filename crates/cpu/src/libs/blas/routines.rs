@@ -10,8 +10,8 @@ use std::ffi::c_char;
 use gpubench_report::data::Real;
 use gpubench_report::error::{CellError, Unavailable};
 
-use super::Provider;
 use super::open::OpenedBlas;
+use super::{Provider, shim};
 
 const AS_IT_LIES: Letter = c"N".as_ptr();
 const LOWER: Letter = c"L".as_ptr();
@@ -51,8 +51,6 @@ signatures! {
     Gesv(In, In, *mut T, In, Out, *mut T, In, Out);
     /// `?gesdd`: job, m, n, A, lda, S, U, ldu, Vt, ldvt, work, its length, integer work, info.
     Gesdd(Letter, In, In, *mut T, In, *mut T, *mut T, In, *mut T, In, *mut T, In, Out, Out, Length);
-    /// `?gesvd`: jobs of U and Vt, then as gesdd, without integer work.
-    Gesvd(Letter, Letter, In, In, *mut T, In, *mut T, *mut T, In, *mut T, In, *mut T, In, Out, Length, Length);
 }
 
 /// The routines of BLAS and LAPACK for one element type.
@@ -65,7 +63,8 @@ struct Lapack<T> {
     posv: Posv<T>,
     gesv: Gesv<T>,
     gesdd: Gesdd<T>,
-    gesvd: Gesvd<T>,
+    /// Called by ndarray-linalg only.
+    gesvd: shim::LapackAddress,
 }
 
 impl<T> Routines<T> {
@@ -91,7 +90,7 @@ impl<T> Routines<T> {
 }
 
 /// The element types of BLAS and LAPACK.
-pub(crate) trait Blas: Real {
+pub(crate) trait Blas: Real + ndarray_linalg::Lapack<Real = Self> {
     fn routines(provider: &Provider) -> &Routines<Self>;
 }
 
@@ -110,6 +109,21 @@ impl Blas for f64 {
 impl Provider {
     fn lapack<T: Blas>(&self) -> Result<&Lapack<T>, CellError> {
         T::routines(self).lapack.as_ref().ok_or_else(|| CellError::call("LAPACK", "the library has none"))
+    }
+
+    /// Makes ndarray-linalg call this library's gesvd.
+    ///
+    /// # Errors
+    /// The library has 64-bit integers, which ndarray-linalg does not pass, or no LAPACK.
+    pub(crate) fn activate(&self) -> Result<(), CellError> {
+        if self.has_long_integers {
+            let path = self.path.display();
+            let reason =
+                format!("ndarray-linalg needs a LAPACK with 32-bit integers, and {path} has 64-bit ones");
+            return Err(Unavailable::new(reason, "pip install scipy-openblas32").into());
+        }
+        shim::point_at([self.lapack::<f32>()?.gesvd, self.lapack::<f64>()?.gesvd]);
+        Ok(())
     }
 
     fn int(&self, number: usize) -> Result<Int, CellError> {
@@ -137,7 +151,7 @@ impl Provider {
             return Err(CellError::call("gemm", "the matrices have other sizes"));
         }
         let (m, n, k) = (self.int(m)?, self.int(n)?, self.int(k)?);
-        let (alpha, beta) = (T::from_f64(1.0), T::from_f64(0.0));
+        let (alpha, beta) = (<T as Real>::from_f64(1.0), <T as Real>::from_f64(0.0));
         let (a_row, b_row) = (k.max(1), n.max(1));
         let (gemm, [a, b], c) = (T::routines(self).gemm, [a, b].map(<[T]>::as_ptr), c.as_mut_ptr());
         // SAFETY: the matrices hold m*k, k*n and m*n elements row after row, as checked above, and `c`, being
@@ -194,19 +208,9 @@ impl Provider {
     }
 }
 
-/// The routine that decomposes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SvdMethod {
-    /// Divide and conquer.
-    Gesdd,
-    /// QR iteration.
-    Gesvd,
-}
-
-/// The workspace of thin singular value decompositions of n x n.
+/// The workspace of thin singular value decompositions of n x n by gesdd.
 pub(crate) struct ThinSvd<T> {
     n: usize,
-    method: SvdMethod,
     pub(crate) work: Vec<T>,
     pub(crate) integers: Vec<Int>,
 }
@@ -216,22 +220,21 @@ impl<T: Blas> ThinSvd<T> {
     ///
     /// # Errors
     /// The library has no LAPACK, or its integers cannot hold the length of the workspace.
-    pub(crate) fn new(provider: &Provider, method: SvdMethod, n: usize) -> Result<Self, CellError> {
-        // The documented minimum of gesdd, in elements, in case the routine asks for less; gesvd needs 5n.
+    pub(crate) fn new(provider: &Provider, n: usize) -> Result<Self, CellError> {
+        // The documented minimum, in elements, in case the routine asks for less.
         let least = n.saturating_mul(n).saturating_mul(4).saturating_add(7 * n).max(1);
         provider.int(least).map_err(|_| {
             let reason = "a workspace of the svd exceeds what the library's 32-bit integers hold";
             Unavailable::new(reason, "use faer")
         })?;
         let zeros = |length| vec![T::default(); length];
-        let mut made = ThinSvd { n, method, work: zeros(1), integers: vec![0; INTEGERS * n] };
+        let mut made = ThinSvd { n, work: zeros(1), integers: vec![0; INTEGERS * n] };
         // The matrices are neither read nor written.
         let nothing = std::ptr::null_mut();
         made.call(provider, nothing, [nothing; 3], QUERY)?;
         // A count beyond 2^24 may have been rounded down to a float32.
         let length = made.work[0].to_f64() * (1.0 + 2.0 * f64::from(f32::EPSILON));
-        let least = if method == SvdMethod::Gesdd { least } else { 5 * n };
-        made.work = zeros((length.ceil() as usize).max(least).max(1));
+        made.work = zeros((length.ceil() as usize).max(least));
         Ok(made)
     }
 
@@ -268,14 +271,7 @@ impl<T: Blas> ThinSvd<T> {
         // workspaces hold `length` and 8n. None of them overlap.
         unsafe {
             let (n, length, info, thin) = (&raw const n, &raw const length, &raw mut info, THIN);
-            match self.method {
-                SvdMethod::Gesdd => {
-                    (lapack.gesdd)(thin, n, n, a, n, s, vt, n, u, n, work, length, integers, info, 1);
-                }
-                SvdMethod::Gesvd => {
-                    (lapack.gesvd)(thin, thin, n, n, a, n, s, vt, n, u, n, work, length, info, 1, 1);
-                }
-            }
+            (lapack.gesdd)(thin, n, n, a, n, s, vt, n, u, n, work, length, integers, info, 1);
         }
         provider.succeeded("svd", info)
     }

@@ -132,7 +132,10 @@ fn installers_of_mkl_and_aocl_are_known() {
 fn stocked() -> Root {
     let root = Root::new();
     root.openblas("usr/lib64/libopenblas.so.0", "0.3.21");
-    root.openblas(&format!("usr/local/{PACKAGES}/numpy.libs/libscipy_openblas64_-1.so"), "0.3.31");
+    root.openblas(
+        &format!("usr/local/{PACKAGES}/numpy.libs/libscipy_openblas64_-1.so"),
+        "0.3.31 USE64BITINT",
+    );
     root.openblas(&format!("usr/local/{PACKAGES}/scipy.libs/libscipy_openblas-2.so"), "0.3.30");
     root.openblas(&format!("usr/local/{PACKAGES}/scipy.libs/libscipy_openblas-3.so"), "0.3.29");
     root.file("usr/lib64/libblis.so.4", &example("bli_info_get_version_str", ""));
@@ -148,8 +151,8 @@ fn further_libraries_of_a_vendor_are_named_by_their_origin() {
     let all = find_all(&InstallFolders::below(&stocked().path(""), &|_| None), &[]);
     let expected = ["openblas", "mkl", "blis", "openblas-scipy", "openblas-scipy-2", "openblas-system"];
     assert_eq!(words(&all), expected);
-    assert!(all[0].is_preferred() && all[0].files().len() == 4);
-    assert!(!all[3].is_preferred() && all[3].files().len() == 1);
+    assert!(all[0].is_preferred() && all[0].has_long_integers() && all[0].files().len() == 4);
+    assert!(!all[3].is_preferred() && !all[3].has_long_integers() && all[3].files().len() == 1);
     assert_eq!(all[5].name(), "OpenBLAS (system)");
     // MKL, which is not there, may still be known to the loader.
     assert!(all[1].files().iter().all(|file| file.is_relative()));

@@ -109,19 +109,20 @@ pub(crate) fn vendor_of(path: &Path) -> Result<Vendor, String> {
     vendor.map(|(_, vendor)| *vendor).ok_or_else(|| "is neither OpenBLAS nor MKL nor BLIS".to_owned())
 }
 
-/// Returns the numbers of the version of a file of a known vendor, most significant first; none if it states no version.
-pub(super) fn version_of(vendor: Vendor, path: &Path) -> Vec<u32> {
+/// Returns the numbers of the version of a file of a known vendor, most significant first, none if it states no version;
+/// and whether it states that its integers have 64 bits.
+pub(super) fn version_of(vendor: Vendor, path: &Path) -> (Vec<u32>, bool) {
     let configured = || version_in(&SharedObject::open(path)?.section(".rodata"));
-    let of_name = || number_after(&path.file_name().unwrap_or_default().to_string_lossy(), ".so.");
+    let of_name = || (number_after(&path.file_name().unwrap_or_default().to_string_lossy(), ".so."), false);
     if vendor == Vendor::OpenBlas { configured().unwrap_or_else(of_name) } else { of_name() }
 }
 
-/// Reads the version in the configuration text of OpenBLAS, such as `OpenBLAS 0.3.31.188.0  USE64BITINT DYNAMIC_ARCH`.
-fn version_in(constants: &[u8]) -> Option<Vec<u32>> {
+/// Reads the configuration text of OpenBLAS, such as `OpenBLAS 0.3.31.188.0  USE64BITINT DYNAMIC_ARCH`.
+fn version_in(constants: &[u8]) -> Option<(Vec<u32>, bool)> {
     const NAME: &[u8] = b"OpenBLAS 0.";
     let text = &constants[position(constants, NAME)?..];
     let text = String::from_utf8_lossy(text.split(|byte| *byte == 0).next()?);
-    Some(number_after(&text, "OpenBLAS "))
+    Some((number_after(&text, "OpenBLAS "), text.contains("USE64BITINT")))
 }
 
 /// Returns the dot-separated numbers after `mark`.
@@ -137,11 +138,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_state_their_versions() {
+    fn files_state_their_versions_and_openblas_its_integers() {
         let constants = b"\0OpenBLAS \0\0OpenBLAS 0.3.31.188.0  USE64BITINT DYNAMIC_ARCH\0MAX_THREADS=64\0";
-        assert_eq!(version_in(constants), Some(vec![0, 3, 31, 188, 0]));
+        assert_eq!(version_in(constants), Some((vec![0, 3, 31, 188, 0], true)));
+        let constants = b"\x01OpenBLAS 0.3.21 NO_LAPACKE\0USE64BITINT\0";
+        assert_eq!(version_in(constants), Some((vec![0, 3, 21], false)));
         assert_eq!(version_in(b"OpenBLAS "), None);
-        let version = |vendor, path: &str| version_of(vendor, Path::new(path));
+        let version = |vendor, path: &str| version_of(vendor, Path::new(path)).0;
         assert_eq!(version(Vendor::Mkl, "/nowhere/libmkl_rt.so.3"), [3]);
         assert_eq!(version(Vendor::Blis, "/nowhere/libblis.so.4.0.0"), [4, 0, 0]);
         assert!(version(Vendor::Blis, "/nowhere/libblis-mt.so").is_empty());

@@ -88,10 +88,11 @@ impl<T: Real> Gustavson<T> {
         job.gathered = PerThread::new(|| Gathered::new(cols_of_b, rows, entries, products_a_word));
         // Counted once here, so that a result that is too large is refused and, with reuse, its memory exists.
         let total = AtomicUsize::new(0);
-        let count = |_, gathered: &Gathered<T>| {
-            total.fetch_add(gathered.entries().0.len(), Ordering::Relaxed);
-        };
-        job.each_block(job.operands()?, &bounds, count);
+        job.each_block(job.operands()?, &bounds, || {
+            |_, gathered: &Gathered<T>| {
+                total.fetch_add(gathered.entries().0.len(), Ordering::Relaxed);
+            }
+        });
         let total = total.into_inner();
         if i32::try_from(total).is_err() {
             return Err(too_many(total as i64));
@@ -141,10 +142,17 @@ impl<T: Real> Gustavson<T> {
         balanced(work, even.max(total / MAX_WORK).max(1) as usize)
     }
 
-    /// Computes each block between `bounds` on all working threads, and passes it to `done` with its number.
-    fn each_block(&self, (a, b): RowsOfBoth<T>, bounds: &[usize], done: impl Fn(usize, &Gathered<T>) + Sync) {
+    /// Computes each block between `bounds` on all working threads. Each thread makes a function by `start`, and passes
+    /// its blocks to that with their numbers.
+    fn each_block<F: Fn(usize, &Gathered<T>)>(
+        &self,
+        (a, b): RowsOfBoth<T>,
+        bounds: &[usize],
+        start: impl Fn() -> F + Sync,
+    ) {
         let next = AtomicUsize::new(0);
         let work = || {
+            let done = start();
             self.gathered.with(|gathered| {
                 loop {
                     let block = next.fetch_add(1, Ordering::Relaxed);
@@ -232,22 +240,25 @@ impl<T: Real> Job for Gustavson<T> {
             indices: indices.spare_capacity_mut(),
             values: values.spare_capacity_mut(),
         });
-        self.each_block(operands, &bounds, |block, gathered| {
-            let (columns, sums) = gathered.entries();
-            let place = queue.place(block, gathered.ends().len(), columns.len());
-            for (to, column) in place.indices.iter_mut().zip(columns) {
-                to.write(*column);
-            }
-            for (to, sum) in place.values.iter_mut().zip(sums) {
-                to.write(*sum);
-            }
-            for (end, within) in place.ends.iter_mut().zip(gathered.ends()) {
-                *end = place.base as i32 + within;
+        self.each_block(operands, &bounds, || {
+            let member = queue.join();
+            move |block, gathered: &Gathered<T>| {
+                let (columns, sums) = gathered.entries();
+                let Some(place) = member.place(block, gathered.ends().len(), columns.len()) else { return };
+                for (to, column) in place.indices.iter_mut().zip(columns) {
+                    to.write(*column);
+                }
+                for (to, sum) in place.values.iter_mut().zip(sums) {
+                    to.write(*sum);
+                }
+                for (end, within) in place.ends.iter_mut().zip(gathered.ends()) {
+                    *end = place.base as i32 + within;
+                }
             }
         });
         let entries = indptr[self.a.rows] as usize;
-        // SAFETY: the blocks lie one after another from the start, each wrote all of its entries, and the last offset is their number;
-        // a block that was lost is a panic, which does not come here.
+        // SAFETY: the blocks lie one after another from the start, each wrote all of its entries, and the last offset is
+        // their number; a block without a place follows a panic, which `each_block` passes on.
         unsafe {
             indices.set_len(entries);
             values.set_len(entries);
