@@ -1,4 +1,4 @@
-//! Derives numbers and verdicts from reports: answers, comparisons, trends and findings of fleets. Writes no text.
+//! Derives numbers and verdicts from reports: answers, comparisons, trends and outliers in fleets.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Defines documents: headings, paragraphs, lists, tables, remarks and charts, which every medium writes in its own way.
+//! Defines documents: headings, paragraphs, lists, tables and remarks, which every medium writes in its own way.
 
 use crate::table::{Table, Tone};
 

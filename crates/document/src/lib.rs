@@ -1,4 +1,4 @@
-//! Turns what is derived from reports into headings, paragraphs, tables, charts and notes, once for every medium.
+//! Turns what is derived from reports into headings, paragraphs, tables and remarks, once for every medium.
 
 #![forbid(unsafe_code)]
 

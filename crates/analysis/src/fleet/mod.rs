@@ -1,7 +1,7 @@
 //! Compares the reports of several machines and devices and finds outliers among them.
 //!
-//! `table` has the best time of every member for each case, `findings` lists outliers and differences, and [`export`]
-//! writes both. A fleet is saved as one JSON file, which `schema/fleet-v1.json` ([`SCHEMA`]) describes.
+//! [`best`] has the best time of every member for each case, [`outliers`] finds the members and cells that deviate, [`facts`]
+//! what a device is. A fleet is saved as one JSON file, which `schema/fleet-v1.json` ([`SCHEMA`]) describes.
 
 pub mod best;
 pub mod facts;

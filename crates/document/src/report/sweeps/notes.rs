@@ -1,4 +1,4 @@
-//! The notes of the first screen: title, warnings, legend and first use, as sentences that the screen wraps.
+//! The title and the notes of the first screen: warnings, missing libraries, first use, slower variants.
 
 use std::collections::BTreeMap;
 
