@@ -16,7 +16,7 @@ pub(crate) struct Found {
     pub(crate) origin: &'static str,
     /// The numbers of its version; none if it states no version.
     pub(crate) version: Vec<u32>,
-    /// Whether it states that its integers have 64 bits.
+    /// Whether the file states that its integers have 64 bits.
     pub(crate) has_long_integers: bool,
 }
 
