@@ -18,7 +18,7 @@ const MAX_KIND: usize = 20;
 /// A terminal, as far as it matters for what is written.
 #[derive(Clone, Copy, Debug)]
 pub struct Screen {
-    /// Its columns; sentences are broken at 120 at most, because longer lines are hard to read.
+    /// Number of columns. Sentences are broken at 120 at most, because longer lines are hard to read.
     pub width: usize,
     /// True where colours are shown.
     pub color: bool,
