@@ -1,15 +1,15 @@
 //! Compares the reports of several machines and devices and finds outliers among them.
 //!
-//! `table` has the best time of every member for each case, `findings` lists outliers and differences, and [`export`]
-//! writes both. A fleet is saved as one JSON file, which `schema/fleet-v1.json` ([`SCHEMA`]) describes.
+//! `table` has the best time of every member for each case, and `outliers` finds the unusual ones. A fleet is saved as one
+//! JSON file, which `schema/fleet-v1.json` ([`SCHEMA`]) describes.
 
 pub mod best;
-pub mod facts;
 pub mod file;
 pub mod identity;
 mod merge;
-pub mod names;
+mod names;
 pub mod outliers;
+pub mod table;
 
 use anyhow::{Result, anyhow};
 use gpubench_report::report::Report;
