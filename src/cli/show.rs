@@ -23,6 +23,7 @@ use crate::settings::names;
 use crate::settings::options::Ops;
 use crate::settings::resolve::RESULTS;
 use crate::write::report::{FORMATS, View};
+use crate::write::terminal::{Screen, TERMINAL_WIDTH};
 
 /// Prints the report in `args`.
 pub(crate) fn run(args: &ShowArgs) -> Result<()> {
@@ -119,8 +120,12 @@ pub(crate) fn rendered(fleet: &Fleet, format: ReportFormat, view: &View) -> Resu
     if let Some(report) = fleet.single() {
         return format.text(report, view);
     }
-    let view = crate::write::fleet::View { color: view.color };
-    crate::write::fleet::FORMATS.parse(format.name)?.iter().map(|format| format.text(fleet, &view)).collect()
+    let screen = Screen { width: view.width.unwrap_or(TERMINAL_WIDTH), color: view.color };
+    crate::write::fleet::FORMATS
+        .parse(format.name)?
+        .iter()
+        .map(|format| format.text(fleet, &screen))
+        .collect()
 }
 
 /// The part of a report that dates it.

@@ -139,7 +139,7 @@ fn no_text_of_a_fleet_is_more_than_text_in_any_format() {
         fleet::file::load(&path).unwrap()
     };
     let (hostile, benign) = (fleet(HOSTILE, "=cmd|' /C calc'!A0"), fleet(BENIGN, BENIGN));
-    let view = gpubench::write::fleet::View::default();
+    let view = gpubench::write::terminal::Screen::default();
     for format in gpubench::write::fleet::FORMATS.all.iter().filter(|format| format.is_text()) {
         let text = |fleet: &Fleet| format.text(fleet, &view).unwrap();
         check(format.name, &text(&hostile), &text(&benign));

@@ -49,8 +49,8 @@ impl<T: Into<String>> From<T> for RichText {
 pub struct Remark {
     /// Kind in a word or two, such as `spread` or `skipped`; empty for remarks about the whole.
     pub kind: String,
-    /// True for wrong answers and failures.
-    pub is_wrong: bool,
+    /// Tone of its kind.
+    pub tone: Tone,
     /// Number of cells concerned, such as 3; 0 for remarks about the whole.
     pub count: usize,
     /// What is the matter, in one sentence without a full stop.
@@ -61,13 +61,6 @@ pub struct Remark {
     pub cells: String,
     /// Identifiers of rows that media with links refer to, each with its name.
     pub links: Vec<(String, String)>,
-}
-
-impl Remark {
-    /// Returns the tone of its kind.
-    pub fn tone(&self) -> Tone {
-        if self.is_wrong { Tone::Wrong } else { Tone::Plain }
-    }
 }
 
 /// A piece of a document.
@@ -95,6 +88,12 @@ impl Block {
     /// Returns a paragraph.
     pub fn paragraph(text: impl Into<RichText>) -> Block {
         Block::Paragraph(text.into())
+    }
+
+    /// Returns a list; `None` without items.
+    pub fn items<T: Into<RichText>>(items: impl IntoIterator<Item = T>) -> Option<Block> {
+        let items: Vec<RichText> = items.into_iter().map(Into::into).collect();
+        (!items.is_empty()).then_some(Block::Items(items))
     }
 }
 

@@ -45,6 +45,11 @@ pub mod count {
         if is_one(count) { one } else { several }
     }
 
+    /// Counts the items that a list leaves out: `, and 3 more`; empty for none.
+    pub fn and_more(hidden: usize) -> String {
+        if hidden > 0 { format!(", and {hidden} more") } else { String::new() }
+    }
+
     fn is_one<N: Count>(count: N) -> bool {
         count == N::from(1)
     }

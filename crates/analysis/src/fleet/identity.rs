@@ -49,7 +49,7 @@ pub(crate) fn host_name(report: &Report) -> String {
 
 /// Returns the GPU backend of a report: that of its first measured row, or of its first row if none was measured. The
 /// backend `cuda` comes before others of the same GPU, because it describes the GPU most fully.
-pub(crate) fn gpu(report: &Report) -> Option<&BackendState> {
+pub fn gpu(report: &Report) -> Option<&BackendState> {
     let rows = || report.rows.iter().filter(|row| row.side == Side::Gpu);
     let measured = || rows().filter(|row| row.execute.is_some());
     let row = measured().find(|row| row.backend == "cuda").or_else(|| measured().next());

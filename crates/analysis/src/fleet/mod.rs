@@ -1,15 +1,15 @@
 //! Compares the reports of several machines and devices and finds outliers among them.
 //!
-//! [`best`] has the best time of every member for each case, [`outliers`] finds the members and cells that deviate, [`facts`]
-//! what a device is. A fleet is saved as one JSON file, which `schema/fleet-v1.json` ([`SCHEMA`]) describes.
+//! [`best`] has the best time of every member for each case, and [`outliers`] finds the members and cells that deviate. A fleet
+//! is saved as one JSON file, which `schema/fleet-v1.json` ([`SCHEMA`]) describes.
 
 pub mod best;
-pub mod facts;
 pub mod file;
 pub mod identity;
 mod merge;
-pub mod names;
+mod names;
 pub mod outliers;
+pub mod table;
 
 use anyhow::{Result, anyhow};
 use gpubench_report::report::Report;

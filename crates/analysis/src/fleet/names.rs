@@ -56,7 +56,7 @@ fn distinguish(name: &str, group: &[usize], reports: &[(Option<&str>, &Report)])
 }
 
 /// Appends a number to each name that an earlier one has used.
-pub fn numbered(names: &[String]) -> Vec<String> {
+pub(crate) fn numbered(names: &[String]) -> Vec<String> {
     let mut used: HashSet<String> = HashSet::new();
     let unique = |name: &String| {
         let with_number = (2..).map(|number| with_suffix(name, &format!(" ({number})")));

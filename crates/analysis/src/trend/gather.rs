@@ -9,7 +9,7 @@ use gpubench_report::Side;
 use gpubench_report::report::file::{FLEET_FILE_NAME, load};
 use gpubench_report::report::machine;
 use gpubench_report::report::{Environment, Execute, Outcome, Row};
-use gpubench_text::count::{agree, counted};
+use gpubench_text::count::{agree, and_more, counted};
 use jiff::Timestamp;
 use rayon::iter::Either;
 use rayon::prelude::*;
@@ -25,11 +25,6 @@ const NAMED: usize = 3;
 /// Lists paths for a message.
 pub(crate) fn paths(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
-}
-
-/// Counts what a list leaves out: `, and 3 more`; empty for none.
-pub fn and_more(hidden: usize) -> String {
-    if hidden > 0 { format!(", and {hidden} more") } else { String::new() }
 }
 
 /// Counts and names the files that are not readable reports, with the reasons, in one line without a full stop; `None`

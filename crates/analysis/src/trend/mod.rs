@@ -10,7 +10,6 @@ mod steps;
 
 use std::path::PathBuf;
 
-pub use self::gather::and_more;
 use self::steps::Fit;
 use crate::compare::Difference;
 use anyhow::{Result, ensure};
@@ -190,11 +189,6 @@ impl TimeStep {
 }
 
 impl CellSeries {
-    /// The name of the cell, without its seed.
-    pub fn cell_text(&self) -> String {
-        format!("{} {}/{} {}", self.case, self.backend, self.variant, self.cache)
-    }
-
     /// Returns what the series of one chart share: the case except for its seed, and the cache state.
     pub fn shared_case(&self) -> impl PartialEq {
         (&self.case.op, self.case.n, self.case.dtype, self.case.density, self.cache)

@@ -1,5 +1,5 @@
-//! Selects among proposed steps: keeps those that neither correlated noise nor a drift explains, whose position is known
-//! and that are large enough.
+//! Selects steps: those that neither correlated noise nor a drift explains, whose position is known and that are large
+//! enough.
 
 use gpubench_report::measure::stats::median;
 
@@ -20,6 +20,8 @@ const SHORT: f64 = 27.0;
 /// Reduction of the penalty per unit of ln m, where the shorter of its two levels has m values: in correlated noise short
 /// levels appear by chance far more often than long ones.
 const LENGTH: f64 = 1.25;
+/// Number of steps without a gain after which no more are tried.
+const PATIENCE: usize = 3;
 /// Largest distance of a step from its reported position, in values.
 const REACH: usize = 5;
 /// Required probability that a step is within that distance.
@@ -41,16 +43,13 @@ pub(crate) struct SelectedSteps {
     pub(crate) correlation: f64,
 }
 
-/// Selects from the `proposed` levels (first indices, starting with 0) and moves them to their likeliest positions, or
-/// returns one level with a drift. `min_step` is the smallest step of interest, in logarithms.
-pub(crate) fn select(logs: &[f64], proposed: Vec<usize>, min_step: f64) -> SelectedSteps {
+/// Returns the likeliest levels, or one level with a drift. `min_step` is the smallest step of interest, in logarithms.
+pub(crate) fn select(logs: &[f64], min_step: f64) -> SelectedSteps {
     if logs.len() < MIN_REPORTS {
-        return SelectedSteps { cuts: proposed, drift: None, correlation: 0.0 };
+        return SelectedSteps { cuts: vec![0], drift: None, correlation: 0.0 };
     }
     let likelihood = Likelihood::new(logs, min_noise(logs, min_step).max(1e-9));
-    // Single steps are tried at every position, proposed or not.
-    let proposed = if proposed.len() > 1 { proposed } else { vec![0, logs.len() / 2] };
-    let mut cuts = likelihood.eliminate(proposed);
+    let mut cuts = likelihood.eliminate(likelihood.propose());
     drop_small(logs, &mut cuts, min_step);
     // Dropping a neighbour may make a step unlikely.
     let mut cuts = likelihood.eliminate(cuts);
@@ -98,6 +97,27 @@ impl Likelihood {
         let ends = cuts.iter().skip(2).copied().chain([self.count]);
         let shorter = cuts.windows(2).zip(ends).map(|(pair, end)| (pair[1] - pair[0]).min(end - pair[1]));
         self.log(cuts) - shorter.map(|length| each - LENGTH * (length as f64).ln()).sum::<f64>()
+    }
+
+    /// Adds the most valuable step repeatedly, until several in a row bring no gain: of two steps that only a short level
+    /// lies between, the first alone brings none.
+    fn propose(&self) -> Vec<usize> {
+        let mut cuts = vec![0];
+        let (mut best, mut without_gain) = (self.value(&cuts), 0);
+        while without_gain < PATIENCE {
+            let added = (1..=cuts.len()).flat_map(|index| {
+                let mut with = cuts.clone();
+                with.insert(index, 0);
+                self.positions(&with, index)
+                    .into_iter()
+                    .map(move |(position, value)| (index, position, value))
+            });
+            let Some((index, position, value)) = added.max_by(|a, b| a.2.total_cmp(&b.2)) else { break };
+            cuts.insert(index, position);
+            without_gain = if value > best { 0 } else { without_gain + 1 };
+            best = best.max(value);
+        }
+        cuts
     }
 
     /// Removes the least valuable step repeatedly and returns the best of all resulting fits. Steps move to their best

@@ -6,33 +6,35 @@ use gpubench_text::count::{self, counted};
 use gpubench_text::grouped::grouped;
 use serde::Serialize;
 
-use crate::fleet::table::{FleetColumn, FleetTable};
+use super::facts::{DeviceFact, differing, of_gpu, of_host};
+use crate::blocks::Remark;
+use crate::table::Tone;
 use gpubench_analysis::fleet::best::{BestResult, LineKey};
-use gpubench_analysis::fleet::facts::{DeviceFact, differing, of_gpu, of_host};
 use gpubench_analysis::fleet::identity::DeviceClass;
+use gpubench_analysis::fleet::table::{FleetColumn, FleetTable};
 
 /// Maximum number of cases or members named in a sentence; the others are counted.
 const MAX_NAMED: usize = 4;
 
-/// Kinds of findings, most severe first.
+/// Kinds of findings, in the order in which they are listed: those about single cells, which may be many, come last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FindingKind {
+pub(super) enum FindingKind {
     /// A GPU or host lacks times that similar ones have.
     MissingTimes,
     /// A GPU or host is slower or faster than similar ones overall.
     Member,
-    /// A GPU or host is slower or faster in one cell.
-    Cell,
     /// Two similar ones differ, and it is unknown which is the outlier.
     Pair,
     /// Devices of one model have different configurations.
     MixedClasses,
+    /// A GPU or host is slower or faster in one cell.
+    Cell,
 }
 
 /// An outlier or a difference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FleetFinding {
+pub(super) struct FleetFinding {
     /// The kind.
     pub kind: FindingKind,
     /// The side of the processor concerned.
@@ -61,6 +63,18 @@ impl FleetFinding {
         let name = table.columns[column].name.clone();
         FleetFinding { kind, side: table.side, name, ratio: log.map(f64::exp), text, next }
     }
+
+    /// Returns the finding as a remark. What `next` names is often a recorded difference, so it follows in the sentence.
+    pub(super) fn remark(&self) -> Remark {
+        let (kind, tone) = match (self.kind, self.ratio) {
+            (FindingKind::MissingTimes, _) => ("missing", Tone::Wrong),
+            (FindingKind::MixedClasses, _) => ("mixed", Tone::Inconclusive),
+            (FindingKind::Pair, _) => ("differ", Tone::Inconclusive),
+            (_, Some(ratio)) if ratio > 1.0 => ("slower", Tone::Worse),
+            _ => ("faster", Tone::Better),
+        };
+        Remark { kind: kind.into(), tone, text: format!("{}; {}", self.text, self.next), ..Remark::default() }
+    }
 }
 
 /// Similar columns of a table.
@@ -72,7 +86,7 @@ pub(super) struct SimilarColumns<'a> {
 
 impl SimilarColumns<'_> {
     /// Builds the finding about a member that deviates overall; `most` is the op that deviates most.
-    pub(crate) fn member(&self, column: usize, log: f64, most: Option<(&str, f64)>) -> FleetFinding {
+    pub(super) fn member(&self, column: usize, log: f64, most: Option<(&str, f64)>) -> FleetFinding {
         let most = most.map(|(op, log)| format!(" (most in {op}: {})", by(log))).unwrap_or_default();
         let (name, like) = (&self.table.columns[column].name, self.median_of_others());
         let text = format!("{name} {}{most}", compared(log, "is", "slower", &like));
@@ -86,7 +100,7 @@ impl SimilarColumns<'_> {
     }
 
     /// Builds the finding about one cell; `whole` is the deviation of the member overall, if that is an outlier too.
-    pub(crate) fn cell(&self, column: usize, line: usize, log: f64, whole: Option<f64>) -> FleetFinding {
+    pub(super) fn cell(&self, column: usize, line: usize, log: f64, whole: Option<f64>) -> FleetFinding {
         let (table, like) = (self.table, self.median_of_others());
         let whole = whole.map(|log| {
             let direction = if log > 0.0 { "longer" } else { "less" };
@@ -102,7 +116,7 @@ impl SimilarColumns<'_> {
     }
 
     /// Builds the finding about two similar members, of which the first is slower.
-    pub(crate) fn pair(&self, slow: usize, fast: usize, log: f64) -> FleetFinding {
+    pub(super) fn pair(&self, slow: usize, fast: usize, log: f64) -> FleetFinding {
         let [slow_name, fast_name] = [slow, fast].map(|column| &self.table.columns[column].name);
         let (what, noun) = (compared(log, "is", "slower", fast_name), noun(self.table.side, 1));
         let text = format!(
@@ -113,7 +127,7 @@ impl SimilarColumns<'_> {
     }
 
     /// Builds the finding about lines for which a column has no time although similar ones have.
-    pub(crate) fn missing_times(&self, column: usize, lines: &[usize]) -> FleetFinding {
+    pub(super) fn missing_times(&self, column: usize, lines: &[usize]) -> FleetFinding {
         let listed = lines.iter().map(|&line| {
             let line = &self.table.lines[line];
             let why = match &line.times[column] {
@@ -166,7 +180,7 @@ impl SimilarColumns<'_> {
 }
 
 /// Builds the findings about models with several configurations, which are not compared.
-pub(crate) fn mixed_classes(table: &FleetTable<'_>) -> Vec<FleetFinding> {
+pub(super) fn mixed_classes(table: &FleetTable<'_>) -> Vec<FleetFinding> {
     let by_model = grouped(table.classes().into_iter().map(|class| (&class.0.model, class)));
     let several = by_model.into_iter().filter(|(_, classes)| classes.len() > 1);
     let finding = |(model, classes): (&String, Vec<(&DeviceClass, Vec<usize>)>)| {
@@ -189,7 +203,7 @@ pub(crate) fn mixed_classes(table: &FleetTable<'_>) -> Vec<FleetFinding> {
 }
 
 /// Returns the line for a device class without outliers.
-pub(crate) fn no_outliers(side: Side, class: &DeviceClass, count: usize) -> String {
+pub(super) fn no_outliers(side: Side, class: &DeviceClass, count: usize) -> String {
     let nouns = noun(side, count);
     match count {
         2 => format!("The 2 similar {nouns} differ by at most 3 %: {class}."),
@@ -198,7 +212,7 @@ pub(crate) fn no_outliers(side: Side, class: &DeviceClass, count: usize) -> Stri
 }
 
 /// Returns a line saying that runs of one device or host are combined; `None` if each was measured once.
-pub(crate) fn repeated_runs(by_device: &FleetTable<'_>) -> Option<String> {
+pub(super) fn repeated_runs(by_device: &FleetTable<'_>) -> Option<String> {
     let counts = by_device.columns.iter().map(|column| column.members.len());
     let counts: Vec<usize> = counts.filter(|count| *count > 1).collect();
     let runs: usize = counts.iter().sum();
@@ -223,7 +237,7 @@ fn case(key: &LineKey) -> String {
 }
 
 /// Returns the noun for the columns of a side.
-pub fn noun(side: Side, count: usize) -> String {
+pub(super) fn noun(side: Side, count: usize) -> String {
     count::noun(count, if side == Side::Gpu { "device" } else { "host" })
 }
 

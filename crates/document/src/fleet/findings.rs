@@ -1,17 +1,17 @@
 //! Finds outliers in a fleet: members and cells that differ from similar ones, and missing times.
 
-use crate::fleet::finding::{self, FindingKind, FleetFinding, SimilarColumns};
-use crate::fleet::table::{FleetLine, FleetTable};
+use super::finding::{self, FindingKind, FleetFinding, SimilarColumns};
 use gpubench_analysis::fleet::best::BestResult;
 use gpubench_analysis::fleet::outliers::{
     LogTime, Outliers, against_others, cell_against_others, find_outliers, is_far, pair,
 };
+use gpubench_analysis::fleet::table::{FleetLine, FleetTable};
 
 /// Smallest excess over the deviation of its member for which an op is named.
 const MIN_EXCESS: f64 = 0.01;
 
 /// Returns the findings for a table with a column per device, by kind, then by size.
-pub fn findings(by_device: &FleetTable<'_>) -> Vec<FleetFinding> {
+pub(super) fn findings(by_device: &FleetTable<'_>) -> Vec<FleetFinding> {
     let mut found = vec![];
     for (_, columns) in by_device.classes() {
         let similar = SimilarColumns { table: by_device, columns };
@@ -29,7 +29,7 @@ pub fn findings(by_device: &FleetTable<'_>) -> Vec<FleetFinding> {
 }
 
 /// Returns one line if runs of one device are combined, and one line per device class without findings.
-pub fn no_outliers(by_device: &FleetTable<'_>, findings: &[FleetFinding]) -> Vec<String> {
+pub(super) fn no_outliers(by_device: &FleetTable<'_>, findings: &[FleetFinding]) -> Vec<String> {
     let has_finding = |column: &usize| {
         let name = &by_device.columns[*column].name;
         let of_side = findings.iter().filter(|finding| finding.side == by_device.side);
@@ -110,9 +110,9 @@ fn missing_times(similar: &SimilarColumns<'_>) -> Vec<FleetFinding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fleet::table::tables;
     use gpubench_analysis::fleet::Fleet;
     use gpubench_analysis::fleet::example::{alike, fleet, member};
+    use gpubench_analysis::fleet::table::tables;
     use gpubench_report::Side;
     use gpubench_report::report::example::without_time;
     use gpubench_report::report::{Outcome, Report};

@@ -1,5 +1,198 @@
-//! The document of a fleet.
+//! The document of a fleet: its members, their times side by side, outliers and differences.
 
-pub mod finding;
-pub mod findings;
-pub mod table;
+mod facts;
+mod finding;
+mod findings;
+
+use gpubench_analysis::answer::libraries;
+use gpubench_analysis::fleet::Fleet;
+use gpubench_analysis::fleet::best::{BestResult, LineKey};
+use gpubench_analysis::fleet::table::{FleetLine, FleetTable, tables};
+use gpubench_report::Side;
+use gpubench_report::case::density_text;
+use gpubench_report::report::quantity::{factor_within, time_within};
+use gpubench_report::report::{Outcome, Report};
+use gpubench_text::count::counted;
+use serde::Serialize;
+
+use self::finding::{FleetFinding, noun};
+use self::findings::{findings, no_outliers};
+use crate::blocks::{Block, Document, DocumentSection, Remark};
+use crate::table::{Column, Field, Layout, Table, Tone};
+
+/// Follows the fastest time.
+const MARK: &str = "*";
+
+/// The heading of a column that names a case, and the function for its fields.
+type KeyColumn = (&'static str, fn(&LineKey) -> String);
+
+/// The columns that may be needed to name a case; op and size always are.
+const KEYS: [KeyColumn; 7] = [
+    ("op", |key| key.op.clone()),
+    ("variant", |key| key.variant.clone().unwrap_or("-".into())),
+    ("dtype", |key| key.dtype.to_string()),
+    ("cache", |key| key.cache.to_string()),
+    ("density", |key| key.density.map_or("-".into(), density_text)),
+    ("seed", |key| key.seed.to_string()),
+    ("N", |key| key.n.to_string()),
+];
+
+/// Members, tables and findings of a fleet. Its JSON lacks the reports.
+#[derive(Serialize)]
+pub struct FleetOverview<'a> {
+    /// Version of the layout of the JSON. Layout 1 had other names for `max_over_min` and for two kinds of findings.
+    fleet_table_version: u32,
+    members: Vec<ListedMember<'a>>,
+    /// GPUs, then hosts; without sides of which no member has a time.
+    pub tables: Vec<FleetTable<'a>>,
+    /// The tables with a column per device, which findings are about.
+    #[serde(skip)]
+    by_device: Vec<FleetTable<'a>>,
+    /// Outliers and differences on both sides.
+    findings: Vec<FleetFinding>,
+}
+
+/// A member in the JSON of a fleet.
+#[derive(Serialize)]
+struct ListedMember<'a> {
+    name: &'a str,
+    host: &'a str,
+    started: &'a str,
+}
+
+impl<'a> FleetOverview<'a> {
+    /// Builds the tables of a fleet and looks for outliers in them.
+    pub fn of(fleet: &'a Fleet) -> FleetOverview<'a> {
+        let members = fleet.named().map(|(name, report)| {
+            let environment = &report.environment;
+            ListedMember { name, host: &environment.host.name, started: &environment.started }
+        });
+        let sides = [Side::Gpu, Side::Cpu].map(|side| tables(fleet, side)).into_iter();
+        let sides = sides.filter(|[runs, _]| runs.has_times()).map(|[runs, devices]| (runs, devices));
+        let (tables, by_device): (Vec<_>, Vec<_>) = sides.unzip();
+        let findings = by_device.iter().flat_map(findings).collect();
+        FleetOverview { fleet_table_version: 2, members: members.collect(), tables, by_device, findings }
+    }
+
+    /// The overview as a document: counts and classes of the members, tables, findings.
+    pub fn document(&self) -> Document {
+        let classes = self.by_device.iter().flat_map(FleetTable::classes);
+        let classes = classes.map(|(class, columns)| format!("{} x {class}", columns.len()));
+        let remarks: Vec<Remark> = self.findings.iter().map(FleetFinding::remark).collect();
+        let found = (!remarks.is_empty()).then_some(Block::Remarks(remarks)).into_iter().collect();
+        let quiet = self.by_device.iter().flat_map(|table| no_outliers(table, &self.findings));
+        let mut blocks = vec![Block::paragraph(self.counts())];
+        blocks.extend(Block::items(classes));
+        blocks.extend(self.tables.iter().map(|table| Block::Table(grid(table))));
+        blocks.extend(Block::items(self.legend()));
+        blocks.extend(DocumentSection::new("Outliers and differences", found).unless_empty());
+        blocks.extend(Block::items(quiet));
+        Document { title: "gpubench fleet".into(), blocks }
+    }
+
+    /// `4 reports, 2 hosts, 4 GPUs`.
+    fn counts(&self) -> String {
+        let of_sides = self.tables.iter().zip(&self.by_device).map(|(table, by_device)| {
+            let (runs, devices) = (table.columns.len(), by_device.columns.len());
+            let devices_text = counted(devices, &noun(table.side, 1));
+            if runs > devices { format!("{runs} runs of {devices_text}") } else { devices_text }
+        });
+        let counts = [counted(self.members.len(), "report")].into_iter().chain(of_sides);
+        counts.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Explains the marks and ratios that occur.
+    fn legend(&self) -> impl Iterator<Item = String> {
+        let has =
+            |holds: fn(&FleetLine) -> bool| self.tables.iter().flat_map(|table| &table.lines).any(holds);
+        let mark = has(|line| line.fastest.is_some())
+            .then(|| format!("{MARK} fastest, by more than 3 % and with an interval below all others"));
+        let ratio = has(|line| line.max_over_min.is_some())
+            .then(|| "max/min: slowest / fastest among devices or hosts of the same kind".to_owned());
+        mark.into_iter().chain(ratio)
+    }
+}
+
+/// The times of one side; properties that all lines share are in the title.
+fn grid(table: &FleetTable<'_>) -> Table {
+    let first = table.lines.first().map(|line| &line.key);
+    let varies = |(name, of): &KeyColumn| {
+        matches!(*name, "op" | "N") || table.lines.iter().any(|line| Some(of(&line.key)) != first.map(of))
+    };
+    let (keys, shared): (Vec<KeyColumn>, Vec<KeyColumn>) = KEYS.into_iter().partition(varies);
+    let shared = shared.into_iter().filter_map(|(name, of)| shared_words(name, of(first?)));
+    let title = ["median time of the best correct variant".to_owned()].into_iter().chain(shared);
+    let title = format!("{}: {}", table.side.label(), title.collect::<Vec<_>>().join(", "));
+    let has_ratio = table.lines.iter().any(|line| line.max_over_min.is_some());
+    let row = |line: &FleetLine| -> Vec<Field> {
+        let names = keys.iter().map(|(_, of)| Field::from(of(&line.key)));
+        let times = (0..table.columns.len()).map(|column| time(line, column));
+        let ratio = || line.max_over_min.map_or("-".into(), |ratio| Field::from(factor_within(ratio, 3)));
+        names.chain(times).chain(has_ratio.then(ratio)).collect()
+    };
+    let mut rows: Vec<Vec<Field>> = table.lines.iter().map(row).collect();
+    // Sizes and densities are aligned like other numbers.
+    let has_digits =
+        |column: usize| rows.iter().any(|row| row[column].text.starts_with(|c: char| c.is_ascii_digit()));
+    let names = keys.iter().enumerate().map(|(column, (name, _))| Column::new(*name, has_digits(column)));
+    let times = table.columns.iter().map(|column| Column::figures(column.name.clone()));
+    let columns: Vec<Column> =
+        names.chain(times).chain(has_ratio.then(|| Column::figures("max/min"))).collect();
+    // Times without a mark are padded, so that digits align.
+    for column in keys.len()..columns.len() {
+        if rows.iter().any(|row| row[column].text.ends_with(MARK)) {
+            let unmarked = rows.iter_mut().filter(|row| !row[column].text.ends_with(MARK));
+            unmarked.for_each(|row| row[column].text.push(' '));
+        }
+    }
+    Table::new(title, columns, rows).laid_out(Layout::Blocks { keys: keys.len() })
+}
+
+/// Returns the words of the title for a shared property; `None` if it needs none.
+fn shared_words(name: &str, value: String) -> Option<String> {
+    match name {
+        "dtype" => Some(value),
+        "cache" => Some(format!("{value} cache")),
+        "variant" | "density" if value != "-" => Some(format!("{name} {value}")),
+        _ => None,
+    }
+}
+
+fn time(line: &FleetLine, column: usize) -> Field {
+    match &line.times[column] {
+        None => "-".into(),
+        Some(BestResult::Untimed(missing)) => {
+            let is_wrong = missing.outcome != Outcome::Skipped;
+            let tone = if is_wrong { Tone::Wrong } else { Tone::Plain };
+            Field { text: missing.outcome.name().into(), tone }
+        }
+        Some(BestResult::Timed(timing)) => {
+            let half_width = (timing.ci95_s[1] - timing.ci95_s[0]) / 2.0;
+            let text = time_within(timing.median_s, timing.has_interval.then_some(half_width));
+            match line.fastest == Some(column) {
+                true => Field { text: text + MARK, tone: Tone::Better },
+                false => text.into(),
+            }
+        }
+    }
+}
+
+/// Says which libraries were measured in each report, where a side has others than in another report: their speed-ups then compare
+/// libraries too.
+pub fn other_libraries(members: &[(&str, &Report)]) -> Option<String> {
+    let differs = |side: &Side| {
+        let mut of_each = members.iter().map(|(_, report)| libraries::measured(report, *side));
+        let first = of_each.next().unwrap_or_default();
+        of_each.any(|other| other != first)
+    };
+    let sides: Vec<Side> = [Side::Cpu, Side::Gpu].into_iter().filter(differs).collect();
+    let side = |side: &Side| {
+        let list = |(name, report): &(&str, &Report)| {
+            let found = Vec::from_iter(libraries::measured(report, *side));
+            format!("{name}: {}", if found.is_empty() { "none".into() } else { found.join(", ") })
+        };
+        format!("{}: {}.", side.label(), members.iter().map(list).collect::<Vec<_>>().join("; "))
+    };
+    let sides: Vec<String> = sides.iter().map(side).collect();
+    (!sides.is_empty()).then(|| format!("The reports have times of different libraries. {}", sides.join(" ")))
+}

@@ -18,7 +18,7 @@ use super::sweeps::Sweeps;
 use super::tables::tables;
 use super::{MARK, NONE};
 use crate::blocks::{Block, Document, DocumentSection, Remark, RichText};
-use crate::table::{Column, Field, Table};
+use crate::table::{Column, Field, Table, Tone};
 
 /// The meaning of each figure, the same for every report; that of the shares of the peak follows.
 const MEANINGS: [(&str, &str); 5] = [
@@ -65,8 +65,7 @@ pub fn document(report: &Report, all_variants: bool) -> Document {
 pub fn all_tables(report: &Report, all_variants: bool) -> Vec<Block> {
     let mut blocks = results(report, all_variants);
     if !report.rows.is_empty() {
-        blocks
-            .push(Block::Items(method(report, all_variants, MARK).into_iter().map(RichText::from).collect()));
+        blocks.extend(Block::items(method(report, all_variants, MARK)));
         blocks.extend(notes(report, all_variants));
     }
     blocks.extend(problems(report));
@@ -145,7 +144,7 @@ pub fn problems(report: &Report) -> Vec<Block> {
 fn of_group(report: &Report, group: &ProblemGroup<'_>) -> Remark {
     Remark {
         kind: group.outcome.name().into(),
-        is_wrong: group.outcome != Outcome::Skipped,
+        tone: if group.outcome == Outcome::Skipped { Tone::Plain } else { Tone::Wrong },
         count: group.rows.len(),
         text: group.reason.clone(),
         next: group.fix.map(str::to_owned),
@@ -202,12 +201,9 @@ pub fn environment(report: &Report) -> Vec<Block> {
     let mut blocks =
         vec![Block::Facts(run(environment)), section("Machine", vec![Block::Facts(machine(environment))])];
     blocks.extend(environment.backends.iter().map(backend));
-    let state = device_state(report);
-    let mut clocks: Vec<Block> = vec![];
-    if !state.is_empty() {
-        let items = Block::Items(state.into_iter().map(RichText::from).collect());
-        clocks.push(section("The device while it was measured", vec![items]));
-    }
+    let state = Vec::from_iter(Block::items(device_state(report)));
+    let mut clocks =
+        Vec::from_iter(DocumentSection::new("The device while it was measured", state).unless_empty());
     let backends = &environment.backends;
     clocks.extend([timer_overhead(backends), clock_checks(backends)].into_iter().flatten().map(Block::Table));
     let folded =

@@ -1,65 +1,58 @@
-//! Fleets as text, Markdown, CSV, JSON and pages.
-//!
-//! [`FORMATS`] lists all formats.
+//! The formats of a fleet. [`FORMATS`] lists them.
 
-mod text;
-
-use crate::html::page;
+use crate::html::page_with;
+use crate::terminal::{Screen, blocks};
+use gpubench_document::fleet::FleetOverview;
 use gpubench_document::table::{Column, Field, Table};
-use gpubench_report::Side;
 use gpubench_report::format::{self, Formats, Makes};
 use gpubench_report::report::file::to_json_text;
 use gpubench_text::csv::number;
-use serde::Serialize;
 
 use gpubench_analysis::fleet::Fleet;
 use gpubench_analysis::fleet::best::LineKey;
-use gpubench_document::fleet::finding::FleetFinding;
-use gpubench_document::fleet::findings::{findings, no_outliers};
-use gpubench_document::fleet::table::{FleetTable, tables};
 
 /// A format of a fleet.
-type FleetFormat = format::Format<Fleet, View>;
-
-/// View options of a fleet.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct View {
-    /// Use ANSI colours for findings.
-    pub color: bool,
-}
+type FleetFormat = format::Format<Fleet, Screen>;
 
 /// Every format of a fleet; the first is for people at a terminal.
-pub static FORMATS: Formats<Fleet, View> = Formats {
+pub static FORMATS: Formats<Fleet, Screen> = Formats {
     all: &[
         &FleetFormat {
             name: "table",
             summary: "times of the members side by side, and outliers",
             by_default: true,
-            makes: Makes::Screen(|fleet, view| Ok(text::text(&ShownFleet::of(fleet), view.color))),
+            makes: Makes::Screen(|fleet, screen| {
+                Ok(blocks(&FleetOverview::of(fleet).document().blocks, *screen))
+            }),
         },
         &FleetFormat {
             name: "json",
             summary: "tables and findings, for programs",
             by_default: false,
-            makes: Makes::Text("fleet-table.json", |fleet, _| to_json_text(&ShownFleet::of(fleet))),
+            makes: Makes::Text("fleet-table.json", |fleet, _| to_json_text(&FleetOverview::of(fleet))),
         },
         &FleetFormat {
             name: "csv",
             summary: "a line per case, a column per GPU and host, medians in seconds",
             by_default: false,
-            makes: Makes::Text("fleet.csv", |fleet, _| Ok(csv(&ShownFleet::of(fleet)))),
+            makes: Makes::Text("fleet.csv", |fleet, _| Ok(csv(&FleetOverview::of(fleet)))),
         },
         &FleetFormat {
             name: "md",
             summary: "the same as Markdown",
             by_default: false,
-            makes: Makes::Text("fleet.md", |fleet, _| Ok(text::markdown(&ShownFleet::of(fleet)))),
+            makes: Makes::Text("fleet.md", |fleet, _| {
+                Ok(crate::markdown::document(&FleetOverview::of(fleet).document()))
+            }),
         },
         &FleetFormat {
             name: "html",
-            summary: "one page: the answer and every row of each member",
+            summary: "one page: the same, the answer and every row of each member",
             by_default: false,
-            makes: Makes::Text("fleet.html", |fleet, _| page(&fleet.named().collect::<Vec<_>>())),
+            makes: Makes::Text("fleet.html", |fleet, _| {
+                let document = FleetOverview::of(fleet).document();
+                page_with(&fleet.named().collect::<Vec<_>>(), &document.blocks)
+            }),
         },
     ],
     refused: &[
@@ -68,59 +61,8 @@ pub static FORMATS: Formats<Fleet, View> = Formats {
     ],
 };
 
-/// The contents of all formats except the page. The JSON lacks the reports.
-#[derive(Serialize)]
-struct ShownFleet<'a> {
-    /// Version of the layout of the JSON. Layout 1 had other names for `max_over_min` and for two kinds of findings.
-    fleet_table_version: u32,
-    members: Vec<ListedMember<'a>>,
-    /// GPUs, then hosts; without sides of which no member has a time.
-    tables: Vec<FleetTable<'a>>,
-    /// The tables with a column per device, which findings are about.
-    #[serde(skip)]
-    by_device: Vec<FleetTable<'a>>,
-    /// Outliers and differences on both sides.
-    findings: Vec<FleetFinding>,
-    /// One line per device class without findings.
-    #[serde(skip)]
-    no_outliers: Vec<String>,
-}
-
-/// A member in the JSON of a fleet.
-#[derive(Serialize)]
-struct ListedMember<'a> {
-    name: &'a str,
-    host: &'a str,
-    started: &'a str,
-}
-
-impl<'a> ShownFleet<'a> {
-    fn of(fleet: &'a Fleet) -> ShownFleet<'a> {
-        let members = fleet.named().map(|(name, report)| {
-            let environment = &report.environment;
-            ListedMember { name, host: &environment.host.name, started: &environment.started }
-        });
-        let sides = [Side::Gpu, Side::Cpu].map(|side| tables(fleet, side));
-        let (tables, by_device): (Vec<_>, Vec<_>) = sides
-            .into_iter()
-            .filter(|[runs, _]| runs.has_times())
-            .map(|[runs, devices]| (runs, devices))
-            .unzip();
-        let findings: Vec<FleetFinding> = by_device.iter().flat_map(findings).collect();
-        let no_outliers = by_device.iter().flat_map(|table| no_outliers(table, &findings)).collect();
-        ShownFleet {
-            fleet_table_version: 2,
-            members: members.collect(),
-            tables,
-            by_device,
-            findings,
-            no_outliers,
-        }
-    }
-}
-
 /// Writes the cases of all sides as CSV (RFC 4180), each with the times of its GPUs and then of its hosts.
-fn csv(shown: &ShownFleet<'_>) -> String {
+fn csv(shown: &FleetOverview<'_>) -> String {
     let mut keys: Vec<&LineKey> =
         shown.tables.iter().flat_map(|table| &table.lines).map(|line| &line.key).collect();
     keys.sort_by(|a, b| a.order(b));

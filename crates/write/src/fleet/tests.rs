@@ -1,6 +1,7 @@
 //! Tests of every format of a fleet: members, times side by side, marks, findings.
 
 use gpubench_document::table::WIDTH;
+use gpubench_report::Side;
 use gpubench_report::report::example::without_time;
 use gpubench_report::report::{Outcome, Report};
 use gpubench_text::csv::records;
@@ -9,7 +10,7 @@ use super::*;
 use gpubench_analysis::fleet::example::{alike, fleet, member};
 
 fn shown(fleet: &Fleet, format: &str) -> String {
-    FORMATS.find(format).unwrap().text(fleet, &View::default()).unwrap()
+    FORMATS.find(format).unwrap().text(fleet, &Screen { width: WIDTH, color: false }).unwrap()
 }
 
 /// Four hosts, of which the second's GPU is 10 % slower at a lower power limit.
@@ -23,8 +24,9 @@ fn odd() -> Fleet {
 fn the_table_has_a_line_per_case_and_lists_outliers() {
     let text = shown(&odd(), "table");
     let expected = "4 reports, 4 devices, 4 hosts
-  4 x NVIDIA H200 (driver 580.1, up to 1980 MHz)
-  4 x Intel Xeon Platinum 8480C (16 CPUs)
+
+4 x NVIDIA H200 (driver 580.1, up to 1980 MHz)
+4 x Intel Xeon Platinum 8480C (16 CPUs)
 
 GPU: median time of the best correct variant, f32, cold cache
   op         N  a GPU 0  b GPU 0  c GPU 0  d GPU 0  max/min
@@ -36,8 +38,9 @@ GPU: median time of the best correct variant, f32, cold cache
         "{text}"
     );
     let finding = "Outliers and differences:
-  b GPU 0 is 10 % slower than the median of 3 similar devices; different from the others: power
-  limit 550 W instead of 700 W
+  slower  b GPU 0 is 10 % slower than the median of 3 similar devices; different from the others:
+          power limit 550 W instead of 700 W
+
 No outlier among 4 similar hosts: Intel Xeon Platinum 8480C (16 CPUs).
 ";
     assert!(text.ends_with(finding), "{text}");
@@ -116,7 +119,7 @@ fn run(host: &str, address: &str, minute: u32, factor: f64) -> Report {
 fn two_runs_of_one_gpu_are_one_device_in_two_columns() {
     let fleet = fleet(vec![run("a", "0000:41:00.0", 0, 1.0), run("a", "0000:41:00.0", 1, 1.5)]);
     let text = shown(&fleet, "table");
-    assert!(text.starts_with("2 reports, 2 runs of 1 device, 1 host\n  1 x NVIDIA H200"), "{text}");
+    assert!(text.starts_with("2 reports, 2 runs of 1 device, 1 host\n\n1 x NVIDIA H200"), "{text}");
     assert!(text.contains("2 runs of 1 device: gpubench judges each device once"), "{text}");
     assert!(!text.contains("similar device") && !text.contains("Outliers and differences"), "{text}");
 }

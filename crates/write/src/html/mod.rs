@@ -15,6 +15,7 @@ mod table;
 
 use self::markup::{Element, Html, classed, element};
 use gpubench_analysis::answer::{Contender, Versus};
+use gpubench_document::blocks::Block;
 use gpubench_document::report::parts;
 use gpubench_report::report::Report;
 use gpubench_report::report::machine::host;
@@ -47,13 +48,21 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// # Errors
 /// A chart cannot be drawn.
 pub fn page(members: &[(&str, &Report)]) -> anyhow::Result<String> {
+    page_with(members, &[])
+}
+
+/// Returns the page of several named reports as [`page`] does, with `blocks` about all of them before their table.
+///
+/// # Errors
+/// A chart cannot be drawn.
+pub fn page_with(members: &[(&str, &Report)], blocks: &[Block]) -> anyhow::Result<String> {
     let in_full = newest(members);
     let (title, content) = match members {
         [(_, report)] => {
             let title = classed("header", "title").holding(heading(report, "h1"));
             (machines(report), Html::from(title).and(sections(report, "")?))
         }
-        _ => (format!("{} reports", members.len()), several(members, &in_full)?),
+        _ => (format!("{} reports", members.len()), several(members, &in_full, blocks)?),
     };
     let main = element("main").holding(content);
     let body = element("body").holding(bar(members, &in_full)).holding(main).holding(script(SCRIPT));
@@ -124,9 +133,10 @@ fn member_id(index: usize) -> String {
     format!("m{}", index + 1)
 }
 
-fn several(members: &[(&str, &Report)], in_full: &[usize]) -> anyhow::Result<Html> {
+fn several(members: &[(&str, &Report)], in_full: &[usize], blocks: &[Block]) -> anyhow::Result<Html> {
     let title = element("h1").holding(format!("{} reports", members.len()));
     let all = element("section").with("id", "all").holding(element("h2").holding("Overview"));
+    let all = all.holding(blocks::blocks(blocks, 1, ""));
     let mut html = Html::from(classed("header", "title").holding(title));
     html = html.and(all.holding(several::comparison(members)).holding_all(omission(members, in_full)));
     for &index in in_full {

@@ -1,13 +1,13 @@
 //! The overview of several reports on one page, with one column per report.
 
-use gpubench_analysis::answer::{Contender, Kind, Kinds, Versus, libraries};
-use gpubench_report::Side;
+use gpubench_analysis::answer::{Contender, Kind, Kinds, Versus};
 use gpubench_report::report::Report;
 use gpubench_text::words::capitalised;
 
 use super::answer::{crossover_cell, kinds_note, largest_n, row_heading, speed_up_cell};
 use super::markup::{Html, classed, element};
 use super::table::{self, below, framed};
+use gpubench_document::fleet::other_libraries;
 use gpubench_document::report::sweeps::{Sweep, Sweeps};
 
 /// Speed-ups at the largest size and crossovers of every report, resident and end to end; empty where no report has both
@@ -41,26 +41,6 @@ pub(crate) fn comparison(members: &[(&str, &Report)]) -> Html {
         Some(text) => html.and(classed("p", "note").holding(text)),
         None => html,
     }
-}
-
-/// Says which libraries were measured in each report, where a side has others than in another report: their speed-ups then compare
-/// libraries too.
-fn other_libraries(members: &[(&str, &Report)]) -> Option<String> {
-    let differs = |side: &Side| {
-        let mut of_each = members.iter().map(|(_, report)| libraries::measured(report, *side));
-        let first = of_each.next().unwrap_or_default();
-        of_each.any(|other| other != first)
-    };
-    let sides: Vec<Side> = [Side::Cpu, Side::Gpu].into_iter().filter(differs).collect();
-    let side = |side: &Side| {
-        let list = |(name, report): &(&str, &Report)| {
-            let found = Vec::from_iter(libraries::measured(report, *side));
-            format!("{name}: {}", if found.is_empty() { "none".into() } else { found.join(", ") })
-        };
-        format!("{}: {}.", side.label(), members.iter().map(list).collect::<Vec<_>>().join("; "))
-    };
-    let sides: Vec<String> = sides.iter().map(side).collect();
-    (!sides.is_empty()).then(|| format!("The reports have times of different libraries. {}", sides.join(" ")))
 }
 
 /// The contenders, which all members share.

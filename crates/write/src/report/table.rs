@@ -147,12 +147,12 @@ Warnings about the whole run:
             WarningKind::NotWarm,
         ];
         for kind in kinds {
-            let one_more = shown(&report, false).contains("\n  and 1 more kind (see report.json)\n");
+            let one_more = shown(&report, false).contains("\n  and 1 more (--format json lists all)\n");
             assert_eq!(one_more, kind == WarningKind::NotWarm);
             example::warn(&mut report.rows[0], kind, Grade::B, "something", "do something");
         }
         let text = shown(&report, false);
-        assert!(text.contains("\n  and 2 more kinds (see report.json)\n"), "{text}");
+        assert!(text.contains("\n  and 2 more (--format json lists all)\n"), "{text}");
         assert!(text.contains("3 of 4 times have a grade below A:\n  spread "), "{text}");
     }
 

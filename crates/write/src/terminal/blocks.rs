@@ -99,7 +99,7 @@ fn remarks(remarks: &[Remark], screen: Screen) -> String {
     let mut text = String::new();
     for remark in remarks.iter().take(MAX_REMARKS) {
         let kind = format!("{:kinds$}", remark.kind);
-        let kind = if screen.color { painted(&kind, remark.tone()) } else { kind };
+        let kind = if screen.color { painted(&kind, remark.tone) } else { kind };
         let columns = [(kind, kinds), (format!("{:>counts$}", count(remark)), counts)];
         let columns = columns.into_iter().filter(|(_, width)| *width > 0);
         let begin: String = columns.map(|(text, _)| text + "  ").collect();
@@ -111,7 +111,7 @@ fn remarks(remarks: &[Remark], screen: Screen) -> String {
         }
     }
     if let Some(more) = remarks.len().checked_sub(MAX_REMARKS).filter(|more| *more > 0) {
-        let _ = writeln!(text, "  and {} (see report.json)", counted(more, "more kind"));
+        let _ = writeln!(text, "  and {more} more (--format json lists all)");
     }
     text
 }

@@ -1,20 +1,21 @@
-//! A trend as text, Markdown, JSON, CSV and charts.
-//!
-//! [`FORMATS`] lists all formats.
+//! The formats of a trend. [`FORMATS`] lists them.
 
 mod panels;
-mod text;
+#[cfg(test)]
+mod tests;
 
 pub use panels::missing_charts_text;
 
 use crate::chart::{Format as ChartFormat, Theme, panels::files};
-use gpubench_document::table::{Column, Table};
+use crate::terminal::{Screen, blocks};
+use gpubench_document::table::{Column, Field, Table};
 use gpubench_report::format::{self, Formats, Makes};
 use gpubench_report::report::file::to_json_text;
 use gpubench_text::csv::number;
 
 use self::panels::charts;
-use gpubench_analysis::trend::{CellSeries, FILE_NAME, ReportRef, TimeLevel, TimePoint, TimeStep, Trend};
+use gpubench_analysis::trend::{CellSeries, FILE_NAME, TimeLevel, TimePoint, Trend};
+use gpubench_document::trend as document;
 
 /// A format of a trend; charts are drawn in a theme.
 pub type TrendFormat = format::Format<Trend, Theme>;
@@ -39,7 +40,9 @@ pub static FORMATS: Formats<Trend, Theme> = Formats {
             name: "md",
             summary: "the steps, what did not change, and the method, as Markdown",
             by_default: true,
-            makes: Makes::Text("trend.md", |trend, _| Ok(text::markdown(trend))),
+            makes: Makes::Text("trend.md", |trend, _| {
+                Ok(crate::markdown::document(&document::document(trend)))
+            }),
         },
         &TrendFormat {
             name: "png",
@@ -69,67 +72,53 @@ pub static TABLE: TrendFormat = TrendFormat {
     name: "table",
     summary: "text: what changed, worst first",
     by_default: true,
-    makes: Makes::Screen(|trend, _| Ok(text::text(trend))),
+    makes: Makes::Screen(|trend, _| Ok(blocks(&document::blocks(trend), Screen::default()))),
 };
 
-/// A line of the CSV: a point with its report, series, level and step.
-struct CsvLine<'a> {
-    report_ref: &'a ReportRef,
-    series: &'a CellSeries,
-    point: &'a TimePoint,
-    /// `None` for unconfirmed newest points.
-    level: Option<&'a TimeLevel>,
-    /// The step that begins with this point; the flag is true for confirmed ones.
-    step: Option<(&'a TimeStep, bool)>,
-}
-
-/// A heading, and the function for its fields.
-type CsvColumn = (&'static str, fn(&CsvLine<'_>) -> String);
-
-const COLUMNS: &[CsvColumn] = &[
-    ("op", |line| line.series.case.op.clone()),
-    ("n", |line| line.series.case.n.to_string()),
-    ("dtype", |line| line.series.case.dtype.to_string()),
-    ("density", |line| number(line.series.case.density)),
-    ("seed", |line| line.series.case.seed.to_string()),
-    ("backend", |line| line.series.backend.clone()),
-    ("variant", |line| line.series.variant.clone()),
-    ("cache", |line| line.series.cache.to_string()),
-    ("device", |line| line.series.device.clone()),
-    ("started", |line| line.report_ref.started.clone()),
-    ("report", |line| line.report_ref.name.clone()),
-    ("host", |line| line.report_ref.host.clone()),
-    ("git_revision", |line| line.report_ref.git_revision.clone().unwrap_or_default()),
-    ("gpubench_version", |line| line.report_ref.gpubench_version.clone()),
-    ("gpubench_revision", |line| line.report_ref.gpubench_revision.clone().unwrap_or_default()),
-    ("median_s", |line| number(Some(line.point.median_s))),
-    ("ci95_low_s", |line| number(Some(line.point.ci95_s[0]))),
-    ("ci95_high_s", |line| number(Some(line.point.ci95_s[1]))),
-    ("level_s", |line| number(line.level.map(|level| level.median_s))),
-    ("step_ratio", |line| number(line.step.map(|(step, _)| step.ratio))),
-    ("step", |line| match line.step {
-        None => String::new(),
-        Some((step, true)) => step.direction.into(),
-        Some((step, false)) => format!("{}, not confirmed", step.direction),
-    }),
-];
+/// The headings of the CSV.
+const HEADINGS: &str = "op n dtype density seed backend variant cache device started report host git_revision \
+                        gpubench_version gpubench_revision median_s ci95_low_s ci95_high_s level_s step_ratio step";
 
 /// Writes a trend as CSV (RFC 4180): one line per time, in order of the series, then of the reports.
 fn csv(trend: &Trend) -> String {
-    let mut rows = vec![];
-    for series in &trend.series {
-        for (index, point) in series.points.iter().enumerate() {
-            let mut levels = series.fit.levels.iter();
-            let line = CsvLine {
-                report_ref: &trend.reports[point.report],
-                series,
-                point,
-                level: levels.find(|level| (level.first..level.first + level.count).contains(&index)),
-                step: series.changes().find(|(step, _)| step.first_after == point.report),
-            };
-            rows.push(COLUMNS.iter().map(|(_, field)| field(&line).into()).collect());
-        }
-    }
-    let columns = COLUMNS.iter().map(|(heading, _)| Column::words(*heading)).collect();
-    crate::csv::table(&Table::untitled(columns, rows))
+    let points =
+        trend.series.iter().flat_map(|series| series.points.iter().enumerate().map(move |at| (series, at)));
+    let rows =
+        points.map(|(series, (index, point))| fields(trend, series, index, point).map(Field::from).to_vec());
+    let columns = HEADINGS.split(' ').map(Column::words).collect();
+    crate::csv::table(&Table::untitled(columns, rows.collect()))
+}
+
+/// Returns the fields of a point: its series, its report, and its times with the step that begins with it.
+fn fields(trend: &Trend, series: &CellSeries, index: usize, point: &TimePoint) -> [String; 21] {
+    let (case, report) = (&series.case, &trend.reports[point.report]);
+    let holds = |level: &&TimeLevel| (level.first..level.first + level.count).contains(&index);
+    // Unconfirmed newest points have no level.
+    let level = series.fit.levels.iter().find(holds);
+    let step = series.changes().find(|(step, _)| step.first_after == point.report);
+    [
+        case.op.clone(),
+        case.n.to_string(),
+        case.dtype.to_string(),
+        number(case.density),
+        case.seed.to_string(),
+        series.backend.clone(),
+        series.variant.clone(),
+        series.cache.to_string(),
+        series.device.clone(),
+        report.started.clone(),
+        report.name.clone(),
+        report.host.clone(),
+        report.git_revision.clone().unwrap_or_default(),
+        report.gpubench_version.clone(),
+        report.gpubench_revision.clone().unwrap_or_default(),
+        number(Some(point.median_s)),
+        number(Some(point.ci95_s[0])),
+        number(Some(point.ci95_s[1])),
+        number(level.map(|level| level.median_s)),
+        number(step.map(|(step, _)| step.ratio)),
+        step.map_or_else(String::new, |(step, is_confirmed)| {
+            format!("{}{}", step.direction, if is_confirmed { "" } else { ", not confirmed" })
+        }),
+    ]
 }

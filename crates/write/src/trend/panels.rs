@@ -16,7 +16,9 @@ use gpubench_text::count::counted;
 use gpubench_text::grouped::{distinct, grouped};
 
 use gpubench_analysis::trend::{CellSeries, TimeLevel, TimePoint, TimeStep, Trend};
-use gpubench_document::trend::{change, day, distinction, formatted, percent, revision, span, status};
+use gpubench_document::trend::labels::{
+    change, day, distinction, formatted, percent, revision, span, status,
+};
 
 /// Unconfirmed times beyond this factor are drawn at the edge of the axis.
 const MAX_UNCONFIRMED_FACTOR: f64 = 1.5;
@@ -186,7 +188,7 @@ fn panel(trend: &Trend, series: &CellSeries, panels: usize, reports: &[usize]) -
     let marks = series.changes().map(|(step, is_confirmed)| mark(trend, step, position, is_confirmed));
     Panel {
         heading: format!("{}/{}{}", series.backend, series.variant, distinction(trend, series)),
-        remark: status(series),
+        remark: format!("now {}", status(series)),
         hue: if series.side == Side::Gpu { Role::Blue } else { Role::Vermilion },
         y: axis(&times, &in_range, if panels > 2 { 3 } else { 6 }),
         points: series.points.iter().map(point).collect(),

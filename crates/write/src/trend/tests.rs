@@ -3,9 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use gpubench_write::chart::Theme;
+use gpubench_analysis::trend::{TrendRequest, trend};
+use gpubench_document::trend::labels;
+use gpubench_report::case::Cache;
 use gpubench_report::report::example::{empty, measured, without_time};
-use gpubench_report::report::{Report, Row, file};
+use gpubench_report::report::{Outcome, Report, Row, file};
+use gpubench_report::{Accuracy, Side};
 
 use super::*;
 
@@ -19,11 +22,12 @@ fn report(day: usize, rows: Vec<Row>) -> Report {
 
 /// A trend in the format of that name.
 fn shown(trend: &Trend, format: &str) -> String {
-    export::FORMATS.find(format).unwrap().text(trend, &Theme::Light).unwrap()
+    FORMATS.find(format).unwrap().text(trend, &Theme::Light).unwrap()
 }
 
+/// The text for a terminal, on one line.
 fn text_of(trend: &Trend) -> String {
-    shown(trend, "table")
+    shown(trend, "table").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A small daily variation that is never a step.
@@ -73,17 +77,19 @@ fn stepped() -> Trend {
 
 /// The headings of the panels of the first chart.
 fn headings(trend: &Trend) -> Vec<String> {
-    chart::charts(trend)[0].panels.iter().map(|panel| panel.heading.clone()).collect()
+    charts(trend)[0].panels.iter().map(|panel| panel.heading.clone()).collect()
 }
 
 #[test]
 fn a_step_is_shown_with_its_date_revision_levels_and_reports() {
-    let text = text_of(&stepped());
+    let text = shown(&stepped(), "table");
     let expected = "\
 20 reports from 2026-01-01 to 2026-01-20, 2 series: 1 with steps
 
-matmul N=512 f32 cuda/cublas cold: now 13.0 µs, 1.30x the best level of 10.0 µs, noise 0.6%
-  1.30x slower  10.0 µs -> 13.0 µs  2026-01-13 10:00  000000000  12 reports before, 8 after
+matmul N=512 f32 cuda/cublas cold:
+  now           13.0 µs, 1.30x the best level of 10.0 µs, noise 0.6%
+  1.30x slower  10.0 µs -> 13.0 µs, 2026-01-13 10:00, 000000000, 12 reports
+                before, 8 after
 
 1 series steady (no step >= 2%); noise up to 0.6%
 ";
@@ -101,7 +107,7 @@ fn changes_shown(change: impl Fn(&mut Report)) -> (Option<String>, Vec<String>) 
     });
     let gpu = trend.series.iter().find(|series| series.side == Side::Gpu).unwrap();
     let facts = gpu.steps[0].environment.iter().map(|difference| difference.fact.clone());
-    (descriptions::also_changed(&trend, &gpu.steps[0]), facts.collect())
+    (labels::also_changed(&trend, &gpu.steps[0]), facts.collect())
 }
 
 #[test]
@@ -155,8 +161,8 @@ fn settings_of_other_ops_are_not_shown() {
 #[test]
 fn a_deviating_newest_report_is_not_yet_a_step() {
     let text = text_of(&days(13, |_, _| ()));
-    assert!(text.contains("2 series: no steps, 1 with an unconfirmed change\n"), "{text}");
-    for part in ["  1.31x slower  ", "newest, 1 report: not confirmed\n", "run the sweep again"] {
+    assert!(text.contains("2 series: no steps, 1 with an unconfirmed change "), "{text}");
+    for part in [" 1.31x slower ", "newest, 1 report: not confirmed ", "run the sweep again"] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
@@ -171,7 +177,7 @@ fn models_have_their_own_series_and_the_text_says_so() {
     assert_eq!(trend.series.len(), 3);
     assert!(trend.series.iter().all(CellSeries::is_steady));
     let text = text_of(&trend);
-    let expected = "each GPU model has its own series: NVIDIA H200 (12 reports), NVIDIA L4 (8 reports)\n";
+    let expected = "each GPU model has its own series: NVIDIA H200 (12 reports), NVIDIA L4 (8 reports) ";
     assert!(text.contains(expected), "{text}");
     assert_eq!(headings(&trend), ["cpu/faer", "cuda/cublas, NVIDIA H200", "cuda/cublas, NVIDIA L4"]);
 }
@@ -190,7 +196,7 @@ fn arithmetic_that_changed_makes_two_series_and_no_step() {
     assert!(trend.series.iter().all(CellSeries::is_steady), "{:?}", trend.series);
     let text = text_of(&trend);
     let expected = "each accuracy class has its own series: matmul N=512 f32 cuda/cublas cold by ieee (12 reports) \
-    and tf32 (8 reports)\n";
+    and tf32 (8 reports) ";
     assert!(text.contains(expected), "{text}");
     assert_eq!(headings(&trend), ["cpu/faer", "cuda/cublas, ieee", "cuda/cublas, tf32"]);
 }
@@ -215,11 +221,11 @@ fn a_drift_is_reported_as_such_with_its_size_and_without_steps() {
         |day: usize| measured("matmul", 512, "cpu", "faer", 1e-3 * spread(day) * (1.0 + 0.01 * day as f64));
     let trend = of((0..30).map(|day| report(day, vec![drifting(day)])));
     let text = text_of(&trend);
-    let expected = "30 reports from 2026-01-01 to 2026-02-02, 1 series: no steps, 1 drifting\n";
+    let expected = "30 reports from 2026-01-01 to 2026-02-02, 1 series: no steps, 1 drifting ";
     assert!(text.starts_with(expected), "{text}");
-    assert!(text.contains("drift: 1.29x slower from first to last\n"), "{text}");
+    assert!(text.contains("drift: 1.29x slower from first to last"), "{text}");
     let markdown = shown(&trend, "md");
-    assert!(markdown.contains("drift: 1.29x slower") && !markdown.contains("## Steps"), "{markdown}");
+    assert!(markdown.contains("drift: 1.29x slower") && !markdown.contains("before,"), "{markdown}");
 }
 
 #[test]
@@ -233,7 +239,7 @@ fn a_cell_without_a_recent_time_is_shown_with_the_reason() {
     let text = text_of(&trend);
     assert!(text.contains("1 series without a time in their newest report: matmul N=512"), "{text}");
     assert!(text.contains("(failed: out of luck)"), "{text}");
-    assert_eq!(chart::charts(&trend)[0].panels[1].gaps, [9.0]);
+    assert_eq!(charts(&trend)[0].panels[1].gaps, [9.0]);
 }
 
 #[test]
@@ -241,7 +247,7 @@ fn few_reports_are_too_short_and_the_text_says_what_to_do() {
     let text = text_of(&days(3, |_, _| ()));
     let expected = "2 series too short: a step needs 6 reports; run the sweep again";
     assert!(text.contains(expected), "{text}");
-    assert!(text.contains("2 series: none with the 6 reports that a step needs\n"), "{text}");
+    assert!(text.contains("2 series: none with the 6 reports that a step needs "), "{text}");
 }
 
 #[test]
@@ -254,15 +260,14 @@ fn json_csv_and_markdown_have_the_step() {
     let stepped: Vec<&str> = csv.lines().filter(|line| line.ends_with(",slower")).collect();
     assert!(stepped.len() == 1 && stepped[0].contains("2026-01-13T10:00:00Z"), "{stepped:?}");
     let text = shown(&trend, "md");
-    let row = "| matmul N=512 f32 cuda/cublas cold | 1.30x slower | 10.0 µs | 13.0 µs | 2026-01-13 10:00 | 000000000 | 12 \
-               reports before, 8 after | - |";
+    let row = "- 1.30x slower: 10.0 µs -> 13.0 µs, 2026-01-13 10:00, 000000000, 12 reports before, 8 after\n";
     assert!(text.contains(row) && text.contains("## Method"), "{text}");
 }
 
 #[test]
 fn a_case_has_a_chart_with_a_panel_per_variant_the_cpu_first() {
     let trend = stepped();
-    let charts = chart::charts(&trend);
+    let charts = charts(&trend);
     assert_eq!(charts.len(), 1);
     let chart = &charts[0];
     assert_eq!((chart.name.as_str(), chart.positions), ("trend-matmul-f32-n512", 20));
@@ -287,7 +292,7 @@ fn charts_are_named_by_cache_density_and_page_where_these_differ() {
         rows
     };
     let trend = of((0..3).map(|day| report(day, rows(day))));
-    let mut names: Vec<String> = chart::charts(&trend).into_iter().map(|chart| chart.name).collect();
+    let mut names: Vec<String> = charts(&trend).into_iter().map(|chart| chart.name).collect();
     names.sort();
     let expected = ["d0.01-cold", "d0.05-cold-1", "d0.05-cold-2", "d0.05-hot"];
     assert_eq!(names, expected.map(|end| format!("trend-spmv-f32-n64-{end}")));
@@ -302,7 +307,7 @@ fn of_too_many_cases_those_with_the_largest_changes_have_charts() {
     };
     let of_cases = |cases| of((0..12).map(|day| report(day, rows(day, cases))));
     let trend = of_cases(120);
-    let names: Vec<String> = chart::charts(&trend).into_iter().map(|chart| chart.name).collect();
+    let names: Vec<String> = charts(&trend).into_iter().map(|chart| chart.name).collect();
     assert_eq!(names.len(), 100);
     assert!(names.contains(&"trend-spmv-f32-n107".to_owned()), "{names:?}");
     let line = missing_charts_text(&trend).unwrap();

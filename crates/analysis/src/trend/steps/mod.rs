@@ -6,14 +6,10 @@ use gpubench_report::measure::stats::median;
 use serde::Serialize;
 
 use super::TimeLevel;
-use super::select::{MIN_LEVEL, MIN_REPORTS, SelectedSteps, center, noise, parts, select};
+use super::select::{MIN_LEVEL, SelectedSteps, center, noise, parts, select};
 
 /// Smallest number of values for which the correlation of the noise is reported; for fewer it is too uncertain.
 const MIN_FOR_CORRELATION: usize = 20;
-/// Penalty of a further level, in standard deviations of the noise per unit of ln n.
-const PENALTY: f64 = 1.6;
-/// Share of the penalty for proposals, of which few are kept.
-const PROPOSED: f64 = 0.6;
 /// Relative increase of the noise of a short series, times its length.
 const SHORT: f64 = 10.0;
 /// Largest deviation of a value from its neighbours in the fit, in standard deviations.
@@ -54,12 +50,7 @@ pub struct Fit {
 
 /// Finds the levels of positive `values` in order of time; ignores steps below `threshold` (0.02 is 2 %).
 ///
-/// A piecewise constant fit of the logarithms that minimises the absolute deviations from the medians, in standard
-/// deviations of the noise, plus a penalty per level that grows with ln n: exact, by dynamic programming (optimal
-/// partitioning of Jackson et al., "An algorithm for optimal partitioning of data on an interval", IEEE Signal
-/// Processing Letters 12 (2005); the penalty as in Killick, Fearnhead and Eckley, "Optimal detection of changepoints
-/// with a linear computational cost", Journal of the American Statistical Association 107 (2012); the L1 cost as in
-/// asv). Steps below the threshold are then taken out, the smallest first.
+/// The levels are those of the likeliest piecewise constant fit of the logarithms, less a penalty per step.
 pub(crate) fn fit(values: &[f64], threshold: f64) -> Fit {
     let Some(reference) = median(values) else {
         return Fit::default();
@@ -100,28 +91,15 @@ fn split_latest(logs: &[f64], min_step: f64) -> (&[f64], Levels) {
         return (logs, whole);
     }
     let without = levels(settled, noise, min_step);
-    let penalty = penalty(logs.len());
-    let cost = |logs: &[f64], cuts: &[usize]| {
-        let deviations: f64 = deviations(logs, cuts).iter().sum();
-        deviations / unit + penalty * cuts.len() as f64
+    let deviate = |levels: &Levels| {
+        let last = levels.selection.cuts.last().map_or(settled, |first| &settled[*first..]);
+        is_separated(last, newest, limit)
     };
-    // Values of a level of the whole series cost little there; otherwise one more level would cost less.
-    let is_explained = cost(logs, &whole.selection.cuts) <= cost(settled, &without.selection.cuts) + penalty;
-    let last = without.selection.cuts.last().map_or(settled, |first| &settled[*first..]);
-    match (is_explained && whole.selection.cuts != without.selection.cuts)
-        || !is_separated(last, newest, limit)
-    {
-        true => (logs, whole),
-        false => (settled, without),
-    }
+    // A level of the whole series may explain them together with values before them.
+    if deviate(&whole) && deviate(&without) { (settled, without) } else { (logs, whole) }
 }
 
-/// Returns the penalty of a level in a series of `count` values, in standard deviations.
-fn penalty(count: usize) -> f64 {
-    PENALTY * (count as f64).ln()
-}
-
-/// Returns the standard deviation that scales costs.
+/// Returns the standard deviation that limits are multiples of.
 fn unit(noise: f64, count: usize, min_step: f64) -> f64 {
     // Noise far below the smallest step of interest would only create steps of no interest.
     (noise * (1.0 + SHORT / count as f64)).max(min_step / 5.0).max(1e-9)
@@ -130,25 +108,20 @@ fn unit(noise: f64, count: usize, min_step: f64) -> f64 {
 /// Returns the levels of a series, with the larger of `noise` and the deviations around the levels.
 fn levels(logs: &[f64], noise: f64, min_step: f64) -> Levels {
     let unit = unit(noise, logs.len(), min_step);
-    let clipped = clip_outliers(logs, OUTLIER_LIMIT * unit);
-    let proposed = partition(&clipped, unit, PROPOSED * penalty(logs.len()));
-    let selection = select(&clipped, proposed, min_step);
+    let selection = select(&clip_outliers(logs, OUTLIER_LIMIT * unit), min_step);
     // Differences of neighbours show too little of noise that is correlated. Of normal noise the median of the absolute
     // deviations is 0.6745 standard deviations; around one level of a series that drifts it is not that of the noise.
     let left = match selection.drift {
-        None => median(&deviations(logs, &selection.cuts)).unwrap_or(0.0) / 0.6745,
         Some(_) => 0.0,
+        None => {
+            let deviations = parts(logs, &selection.cuts).flat_map(|(_, part)| {
+                let level = center(part);
+                part.iter().map(move |log| (log - level).abs())
+            });
+            center(&deviations.collect::<Vec<f64>>()) / 0.6745
+        }
     };
     Levels { noise: noise.max(left), selection }
-}
-
-/// Returns the distance of each value from the median of its level.
-fn deviations(logs: &[f64], cuts: &[usize]) -> Vec<f64> {
-    let of = |part: &[f64]| {
-        let level = center(part);
-        part.iter().map(|log| (log - level).abs()).collect::<Vec<f64>>()
-    };
-    parts(logs, cuts).flat_map(|(_, part)| of(part)).collect()
 }
 
 /// Clips outliers to within `limit` of the median of the five values around them, so that two neighbouring outliers do
@@ -162,74 +135,6 @@ fn clip_outliers(logs: &[f64], limit: f64) -> Vec<f64> {
         log.clamp(middle - limit, middle + limit)
     };
     logs.iter().enumerate().map(clip).collect()
-}
-
-/// Values in ascending order, with sums from which their L1 cost follows.
-#[derive(Default)]
-struct Deviations {
-    sorted: Vec<f64>,
-    sum: f64,
-    /// Sum of the lower half, which has the median if their number is odd.
-    low_sum: f64,
-}
-
-impl Deviations {
-    fn add(&mut self, value: f64) {
-        let before = self.sorted.len().div_ceil(2);
-        let index = self.sorted.partition_point(|known| *known < value);
-        self.sorted.insert(index, value);
-        let half = self.sorted.len().div_ceil(2);
-        self.sum += value;
-        self.low_sum += match (index < half, half > before) {
-            (true, true) => value,
-            // The largest value of the lower half moves to the upper one, or the smallest of the upper one to the lower.
-            (true, false) => value - self.sorted[half],
-            (false, true) => self.sorted[half - 1],
-            (false, false) => 0.0,
-        };
-    }
-
-    /// Returns the sum of the distances of the values from their median.
-    fn cost(&self) -> f64 {
-        let half = self.sorted.len().div_ceil(2);
-        // Any median gives the same sum, so the upper end of the lower half is as good as the middle.
-        let Some(median) = half.checked_sub(1).map(|index| self.sorted[index]) else { return 0.0 };
-        let (low, high) = (half as f64, (self.sorted.len() - half) as f64);
-        ((self.sum - self.low_sum - high * median) + (low * median - self.low_sum)).max(0.0)
-    }
-}
-
-/// Returns the first indices of the levels of the cheapest fit.
-fn partition(logs: &[f64], unit: f64, penalty: f64) -> Vec<usize> {
-    let n = logs.len();
-    if n < MIN_REPORTS {
-        return vec![0];
-    }
-    // The least cost of the values before an index, and the first value of the last level of that fit.
-    let mut cheapest = vec![(f64::INFINITY, 0); n + 1];
-    cheapest[0] = (0.0, 0);
-    for end in MIN_LEVEL..=n {
-        let mut deviations = Deviations::default();
-        for first in (0..end).rev() {
-            deviations.add(logs[first]);
-            let level = deviations.cost() / unit + penalty;
-            if level > cheapest[end].0 {
-                break;
-            }
-            let cost = cheapest[first].0 + level;
-            if end - first >= MIN_LEVEL && cost < cheapest[end].0 {
-                cheapest[end] = (cost, first);
-            }
-        }
-    }
-    let mut cuts = vec![];
-    let mut end = n;
-    while end > 0 {
-        end = cheapest[end].1;
-        cuts.push(end);
-    }
-    cuts.reverse();
-    cuts
 }
 
 /// Counts the values at the end that deviate by more than `limit` from those before them, all on one side. Returns 0 if

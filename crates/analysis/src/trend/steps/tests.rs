@@ -231,20 +231,6 @@ fn the_correlation_is_reported_for_at_least_twenty_values() {
     assert!(found < 0.25, "{found}");
 }
 
-/// The cheapest cost of all ways to cut the series, by trying them.
-fn exhaustive(logs: &[f64], unit: f64, penalty: f64) -> f64 {
-    if logs.is_empty() {
-        return 0.0;
-    }
-    let level = |part: &[f64]| {
-        let middle = center(part);
-        part.iter().map(|log| (log - middle).abs()).sum::<f64>() / unit + penalty
-    };
-    let ends = MIN_LEVEL..=logs.len();
-    let costs = ends.map(|end| level(&logs[..end]) + exhaustive(&logs[end..], unit, penalty));
-    costs.fold(f64::INFINITY, f64::min)
-}
-
 proptest! {
     #[test]
     fn no_finite_series_panics_and_levels_cover_it_in_order(
@@ -271,17 +257,5 @@ proptest! {
         for (one, other) in a.levels.iter().zip(&b.levels) {
             prop_assert_eq!(one.median_s * 2f64.powi(power), other.median_s);
         }
-    }
-
-    #[test]
-    fn the_partition_is_the_cheapest_of_all(logs in proptest::collection::vec(-1.0..1.0f64, 6..16)) {
-        let (unit, penalty) = (0.2, 3.0);
-        let cuts = partition(&logs, unit, penalty);
-        let ends = cuts.iter().skip(1).copied().chain([logs.len()]);
-        let cost: f64 = cuts.iter().zip(ends).map(|(&first, end)| {
-            let middle = center(&logs[first..end]);
-            logs[first..end].iter().map(|log| (log - middle).abs()).sum::<f64>() / unit + penalty
-        }).sum();
-        prop_assert!((cost - exhaustive(&logs, unit, penalty)).abs() < 1e-9);
     }
 }

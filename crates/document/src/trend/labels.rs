@@ -1,18 +1,17 @@
-//! Texts that the table, the Markdown and the charts of a trend share.
+//! Texts that the document and the charts of a trend share.
 
 use std::collections::BTreeSet;
 
 use gpubench_analysis::compare::Difference;
+use gpubench_analysis::trend::{CellSeries, ReportRef, TimeStep, Trend, direction};
 use gpubench_report::Side;
 use gpubench_report::report::machine::processor;
 use gpubench_report::report::quantity::{factor_within, spread_text, time_text};
-use gpubench_text::count::counted;
+use gpubench_text::count::{and_more, counted};
 use gpubench_text::cut;
 use gpubench_text::grouped::grouped;
 use gpubench_text::percent;
 use jiff::Timestamp;
-
-pub use gpubench_analysis::trend::{CellSeries, ReportRef, TimeStep, Trend, and_more, direction};
 
 /// Smallest correlation between successive reports that is shown.
 const MIN_CORRELATION: f64 = 0.3;
@@ -101,10 +100,10 @@ pub fn span(first: &ReportRef, last: &ReportRef) -> String {
     }
 }
 
-/// Returns the newest time and the noise between reports: `now 16.1 µs, 1.30x the best level of 12.4 µs, noise 1.3%`,
+/// Returns the newest time and the noise between reports: `16.1 µs, 1.30x the best level of 12.4 µs, noise 1.3%`,
 /// with `correlation 0.6` and `drift: 1.20x slower from first to last` if they apply.
 pub fn status(series: &CellSeries) -> String {
-    let now = format!("now {}", time_text(series.newest_s));
+    let now = time_text(series.newest_s);
     let over = series.newest_over_best();
     let best = time_text(series.best_level_s);
     // New values scatter around their level, so values within the noise count as at the level.
@@ -117,35 +116,37 @@ pub fn status(series: &CellSeries) -> String {
     format!("{now}, {at} the best level of {best}{noise}{correlation}{}", drift.unwrap_or_default())
 }
 
+/// The name of the cell of a series, without its seed.
+fn cell_text(series: &CellSeries) -> String {
+    format!("{} {}/{} {}", series.case, series.backend, series.variant, series.cache)
+}
+
 /// Returns the name of a series, with what distinguishes it from others of the same cell.
 pub fn label(trend: &Trend, series: &CellSeries) -> String {
-    series.cell_text() + &distinction(trend, series)
+    cell_text(series) + &distinction(trend, series)
 }
 
 /// Returns the seed, the device and the accuracy class, each only if other series of the same cell differ in it, after
 /// commas: `, NVIDIA H200`.
 pub fn distinction(trend: &Trend, series: &CellSeries) -> String {
-    let mut text = String::new();
-    let mut others = trend.series.iter().filter(|other| series.is_same_but_for_seed(other));
-    if others.clone().any(|other| other.case.seed != series.case.seed) {
-        text.push_str(&format!(", seed {}", series.case.seed));
-    }
-    if others.clone().any(|other| other.device != series.device) {
-        text.push_str(&format!(", {}", processor(&series.device)));
-    }
-    if others.any(|other| differs_in_arithmetic(series, other)) {
-        text.push_str(&format!(", {}", series.accuracy.name()));
-    }
-    text
+    let has_other = |differs: &dyn Fn(&CellSeries) -> bool| {
+        trend.series.iter().any(|other| series.is_same_but_for_seed(other) && differs(other))
+    };
+    let differs_in_arithmetic = |other: &CellSeries| {
+        other.accuracy != series.accuracy && all_but_accuracy(other) == all_but_accuracy(series)
+    };
+    let parts = [
+        has_other(&|other| other.case.seed != series.case.seed)
+            .then(|| format!(", seed {}", series.case.seed)),
+        has_other(&|other| other.device != series.device).then(|| format!(", {}", processor(&series.device))),
+        has_other(&differs_in_arithmetic).then(|| format!(", {}", series.accuracy.name())),
+    ];
+    parts.into_iter().flatten().collect()
 }
 
-/// Returns true if two series are the same cell on the same device with different accuracy classes.
-fn differs_in_arithmetic(a: &CellSeries, b: &CellSeries) -> bool {
-    a.accuracy != b.accuracy
-        && a.side == b.side
-        && a.device == b.device
-        && a.case.seed == b.case.seed
-        && a.is_same_but_for_seed(b)
+/// What series of a cell share that differ in their accuracy class only.
+fn all_but_accuracy(series: &CellSeries) -> impl PartialEq {
+    (series.shared_case(), &series.backend, &series.variant, &series.device, series.case.seed)
 }
 
 /// Returns the models of a side with the number of reports of each, in order of appearance.
@@ -173,34 +174,24 @@ pub fn kept_apart(trend: &Trend) -> Vec<String> {
 fn other_operands(trend: &Trend) -> Option<String> {
     let mut with = trend.series.iter().filter(|series| series.other_operands > 0);
     let first = with.next()?;
-    let more = match with.count() {
-        0 => String::new(),
-        more => format!(", and of {more} more"),
-    };
     Some(format!(
-        "ignored, because their operands differ from those of the newest report: {} of {}{more}; the operands of a \
+        "ignored, because their operands differ from those of the newest report: {} of {}{}; the operands of a \
         seed depend on the version of gpubench",
         counted(first.other_operands, "report"),
-        first.cell_text()
+        cell_text(first),
+        and_more(with.count())
     ))
 }
 
 /// Returns the cells with several accuracy classes, such as `ieee` in old reports and `tf32` in new ones.
 fn changed_arithmetic(trend: &Trend) -> Option<String> {
-    let mut cells: Vec<Vec<&CellSeries>> = vec![];
-    for series in &trend.series {
-        match cells.iter_mut().find(|cell| differs_in_arithmetic(cell[0], series)) {
-            Some(cell) => cell.push(series),
-            None => cells.push(vec![series]),
-        }
-    }
-    let mut several = cells.iter().filter(|cell| cell.len() > 1);
+    let cells = grouped(trend.series.iter().map(|series| (all_but_accuracy(series), series)));
+    let mut several = cells.iter().map(|(_, cell)| cell).filter(|cell| cell.len() > 1);
     let cell = several.next()?;
     let each = |series: &&CellSeries| {
         format!("{} ({})", series.accuracy.name(), counted(series.points.len(), "report"))
     };
     let each: Vec<String> = cell.iter().map(each).collect();
-    let more = and_more(several.count());
-    let text = cell[0].cell_text();
+    let (text, more) = (cell_text(cell[0]), and_more(several.count()));
     Some(format!("each accuracy class has its own series: {text} by {}{more}", each.join(" and ")))
 }

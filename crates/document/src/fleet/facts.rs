@@ -9,29 +9,20 @@ use gpubench_report::report::{Execute, Report, machine};
 use gpubench_text::grouped::grouped;
 use serde_json::Value as Json;
 
-use super::identity::gpu;
+use gpubench_analysis::fleet::identity::gpu;
 
 /// A fact about a device or host.
-pub struct DeviceFact {
+pub(super) struct DeviceFact {
     name: &'static str,
     text: String,
-    /// The number, for a fact that is compared with a tolerance.
-    figure: Option<Tolerated>,
-}
-
-/// A number of which small differences count as equal.
-struct Tolerated {
-    figure: f64,
-    unit: &'static str,
-    /// Largest difference that still counts as equal.
-    within: f64,
+    /// The number, its unit and the largest difference that still counts as equal, for a fact that has a tolerance.
+    figure: Option<(f64, &'static str, f64)>,
 }
 
 impl DeviceFact {
     /// Creates a fact that is compared with a tolerance.
     fn figure(name: &'static str, figure: f64, unit: &'static str, within: f64) -> DeviceFact {
-        let text = figure_text(figure, unit);
-        DeviceFact { name, text, figure: Some(Tolerated { figure, unit, within }) }
+        DeviceFact { name, text: figure_text(figure, unit), figure: Some((figure, unit, within)) }
     }
 
     /// Creates a fact that is compared for equality.
@@ -46,13 +37,13 @@ impl DeviceFact {
 
 /// Returns the facts of `own` that differ from most of `others`: `power limit 550 W instead of 700 W`. Unknown facts are
 /// no difference.
-pub fn differing(own: &[DeviceFact], others: &[Vec<DeviceFact>]) -> Vec<String> {
+pub(super) fn differing(own: &[DeviceFact], others: &[Vec<DeviceFact>]) -> Vec<String> {
     let differs = |fact: &DeviceFact| {
         let known = others.iter().flatten().filter(|other| other.name == fact.name);
-        let usual = match &fact.figure {
-            Some(Tolerated { figure, unit, within }) => {
-                let figures: Vec<f64> = known.filter_map(|fact| Some(fact.figure.as_ref()?.figure)).collect();
-                let usual = median(&figures).filter(|usual| (figure - usual).abs() > *within)?;
+        let usual = match fact.figure {
+            Some((figure, unit, within)) => {
+                let figures: Vec<f64> = known.filter_map(|fact| Some(fact.figure?.0)).collect();
+                let usual = median(&figures).filter(|usual| (figure - usual).abs() > within)?;
                 figure_text(usual, unit)
             }
             None => {
@@ -74,7 +65,7 @@ fn figure_text(figure: f64, unit: &str) -> String {
 }
 
 /// Returns the facts about the GPU of a report; those that limit its speed come first.
-pub fn of_gpu(report: &Report) -> Vec<DeviceFact> {
+pub(super) fn of_gpu(report: &Report) -> Vec<DeviceFact> {
     let described = gpu(report).map_or(&Json::Null, |backend| &backend.description);
     let recorded = |fact: &machine::Fact<Json>, unit| {
         Some(DeviceFact::figure(fact.short, fact.of(described)?.figure()?, unit, 1.0))
@@ -104,7 +95,7 @@ pub fn of_gpu(report: &Report) -> Vec<DeviceFact> {
 }
 
 /// Returns the facts about the host of `reports`, of which there is at least one.
-pub fn of_host(reports: &[&Report]) -> Vec<DeviceFact> {
+pub(super) fn of_host(reports: &[&Report]) -> Vec<DeviceFact> {
     let report = reports[0];
     let host = &report.environment.host;
     let loads: Vec<f64> = reports.iter().filter_map(|report| report.environment.host.load_average).collect();
@@ -155,7 +146,7 @@ fn program(process: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fleet::example::member;
+    use gpubench_analysis::fleet::example::member;
 
     fn against(own: &Report, others: &[Report]) -> Vec<String> {
         differing(&of_gpu(own), &others.iter().map(of_gpu).collect::<Vec<_>>())

@@ -5,10 +5,10 @@ use gpubench_report::report::Report;
 use gpubench_text::grouped::grouped;
 use serde::Serialize;
 
-use gpubench_analysis::fleet::best::{BestResult, LineKey, Timing, best, middle};
-use gpubench_analysis::fleet::identity::{DeviceClass, device_key, device_name, gpu_class, host_class};
-use gpubench_analysis::fleet::outliers::MIN_DIFFERENCE;
-use gpubench_analysis::fleet::{Fleet, names};
+use super::best::{BestResult, LineKey, Timing, best, middle};
+use super::identity::{DeviceClass, device_key, device_name, gpu_class, host_class};
+use super::outliers::MIN_DIFFERENCE;
+use super::{Fleet, names};
 
 /// The times of one side of all members.
 #[derive(Clone, Debug, Serialize)]
@@ -137,7 +137,7 @@ impl FleetTable<'_> {
     }
 
     /// Returns whether at least two of these columns have a time for the same case.
-    pub(crate) fn shares_times(&self, columns: &[usize]) -> bool {
+    pub fn shares_times(&self, columns: &[usize]) -> bool {
         let timed =
             |line: &FleetLine| columns.iter().filter(|&&column| line.timing(column).is_some()).count();
         self.lines.iter().any(|line| timed(line) >= 2)
@@ -172,7 +172,7 @@ impl FleetLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_analysis::fleet::example::{fleet, member};
+    use crate::fleet::example::{fleet, member};
     use gpubench_report::report::Execute;
 
     /// Returns the table of the runs on a side.
