@@ -85,7 +85,7 @@ fn a_slower_cell_exits_1_and_is_named_first() {
     assert_eq!(verdicts(&comparison)[0].0, "fft 8 accelerator");
     let ended = folder.compare("old new --threshold 20%");
     assert_eq!(ended.code, 1);
-    assert!(ended.stdout.lines().nth(2).unwrap().contains("fft"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("\n  Worst  fft N=8 "), "{}", ended.stdout);
     // The other way round it is a gain.
     let back = folder.compared("new old --threshold 20% --accept-inconclusive");
     assert_eq!(
@@ -196,7 +196,7 @@ fn two_percent_everywhere_is_a_regression_by_its_mean_in_every_format() {
     assert_eq!((&all["cells"], &all["verdict"]), (&8.into(), &"slower".into()), "{all}");
     assert!((all["ratio"].as_f64().unwrap() - 1.02).abs() < 0.01, "{all}");
     for (format, expected) in [
-        ("table", "WORST   mean of all 8 cells: 1.0"),
+        ("table", "  Worst  mean of all 8 cells: 1.0"),
         ("md", "| slower | all 8 cells | 1.0"),
         ("junit", "name=\"mean/all\"><failure type=\"slower\""),
         ("github", "::error title=mean slower%3A all 8 cells::1.0"),

@@ -1,6 +1,6 @@
 //! Defines documents: headings, paragraphs, lists, tables, remarks and charts, which every medium writes in its own way.
 
-use crate::table::{Table, Tone};
+use crate::table::{Field, Table, Tone};
 
 /// A part of a line: ordinary text, or text in the typeface of code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +49,8 @@ impl<T: Into<String>> From<T> for RichText {
 pub struct Remark {
     /// Kind in a word or two, such as `spread` or `skipped`; empty for remarks about the whole.
     pub kind: String,
-    /// True for wrong answers and failures.
-    pub is_wrong: bool,
+    /// Tone of the kind: [`Tone::Wrong`] for wrong answers and failures.
+    pub tone: Tone,
     /// Number of cells concerned, such as 3; 0 for remarks about the whole.
     pub count: usize,
     /// What is the matter, in one sentence without a full stop.
@@ -63,20 +63,13 @@ pub struct Remark {
     pub links: Vec<(String, String)>,
 }
 
-impl Remark {
-    /// Returns the tone of its kind.
-    pub fn tone(&self) -> Tone {
-        if self.is_wrong { Tone::Wrong } else { Tone::Plain }
-    }
-}
-
 /// A piece of a document.
 #[derive(Clone, Debug)]
 pub enum Block {
     /// A paragraph.
     Paragraph(RichText),
-    /// A line that matters more than the others, such as that a run was ended early.
-    Alert(String),
+    /// A line that matters more than the others, such as that a run was ended early; without a full stop.
+    Alert(Field),
     /// A list of sentences, each on its own.
     Items(Vec<RichText>),
     /// Facts with their names.
@@ -95,6 +88,11 @@ impl Block {
     /// Returns a paragraph.
     pub fn paragraph(text: impl Into<RichText>) -> Block {
         Block::Paragraph(text.into())
+    }
+
+    /// Returns an alert.
+    pub fn alert(text: impl Into<String>, tone: Tone) -> Block {
+        Block::Alert(Field { text: text.into(), tone })
     }
 }
 

@@ -6,9 +6,10 @@ use std::borrow::Cow;
 pub const WIDTH: usize = 100;
 
 /// Meaning of a text, shown as a colour where colours are enabled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
     /// No meaning.
+    #[default]
     Plain,
     /// The CPU wins.
     Cpu,

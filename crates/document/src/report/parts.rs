@@ -18,7 +18,7 @@ use super::sweeps::Sweeps;
 use super::tables::tables;
 use super::{MARK, NONE};
 use crate::blocks::{Block, Document, DocumentSection, Remark, RichText};
-use crate::table::{Column, Field, Table};
+use crate::table::{Column, Field, Table, Tone};
 
 /// The meaning of each figure, the same for every report; that of the shares of the peak follows.
 const MEANINGS: [(&str, &str); 5] = [
@@ -86,7 +86,7 @@ fn answer(report: &Report) -> Vec<Block> {
 /// One table per op, element type and cache state.
 fn results(report: &Report, all_variants: bool) -> Vec<Block> {
     match report.rows.is_empty() {
-        true => vec![Block::Alert("The report has no rows: gpubench finished no cell".into())],
+        true => vec![Block::alert("The report has no rows: gpubench finished no cell", Tone::Wrong)],
         false => tables(report, all_variants).into_iter().map(Block::Table).collect(),
     }
 }
@@ -136,7 +136,7 @@ fn of_caution(report: &Report, caution: &Caution<'_>) -> Remark {
 
 /// The reasons why cells have no time.
 pub fn problems(report: &Report) -> Vec<Block> {
-    let ended = ended_early(report).map(Block::Alert);
+    let ended = ended_early(report).map(|text| Block::alert(text, Tone::Wrong));
     let remarks = || groups(report).iter().map(|group| of_group(report, group)).collect();
     let section = |title| Block::Section(DocumentSection::new(title, vec![Block::Remarks(remarks())]));
     ended.into_iter().chain(summary(report).map(section)).collect()
@@ -145,7 +145,7 @@ pub fn problems(report: &Report) -> Vec<Block> {
 fn of_group(report: &Report, group: &ProblemGroup<'_>) -> Remark {
     Remark {
         kind: group.outcome.name().into(),
-        is_wrong: group.outcome != Outcome::Skipped,
+        tone: if group.outcome == Outcome::Skipped { Tone::Plain } else { Tone::Wrong },
         count: group.rows.len(),
         text: group.reason.clone(),
         next: group.fix.map(str::to_owned),
@@ -312,7 +312,7 @@ mod tests {
             Block::Facts(facts) => {
                 facts.iter().map(|(name, fact)| format!("{name}: {}\n", fact.plain())).collect()
             }
-            Block::Alert(text) | Block::Verbatim(text) => format!("{text}\n"),
+            Block::Alert(Field { text, .. }) | Block::Verbatim(text) => format!("{text}\n"),
             Block::Paragraph(text) => format!("{}\n", text.plain()),
             Block::Items(items) => items.iter().map(|item| format!("{}\n", item.plain())).collect(),
             Block::Table(table) => format!("<{}>\n", table.title),
