@@ -1,6 +1,6 @@
 //! Defines documents: headings, paragraphs, lists, tables and remarks, which every medium writes in its own way.
 
-use crate::table::{Table, Tone};
+use crate::table::{Field, Table, Tone};
 
 /// A part of a line: ordinary text, or text in the typeface of code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl<T: Into<String>> From<T> for RichText {
 pub struct Remark {
     /// Kind in a word or two, such as `spread` or `skipped`; empty for remarks about the whole.
     pub kind: String,
-    /// Tone of its kind.
+    /// Tone of the kind: [`Tone::Wrong`] for wrong answers and failures.
     pub tone: Tone,
     /// Number of cells concerned, such as 3; 0 for remarks about the whole.
     pub count: usize,
@@ -68,8 +68,8 @@ pub struct Remark {
 pub enum Block {
     /// A paragraph.
     Paragraph(RichText),
-    /// A line that matters more than the others, such as that a run was ended early.
-    Alert(String),
+    /// A line that matters more than the others, such as that a run was ended early; without a full stop.
+    Alert(Field),
     /// A list of sentences, each on its own.
     Items(Vec<RichText>),
     /// Facts with their names.
@@ -94,6 +94,11 @@ impl Block {
     pub fn items<T: Into<RichText>>(items: impl IntoIterator<Item = T>) -> Option<Block> {
         let items: Vec<RichText> = items.into_iter().map(Into::into).collect();
         (!items.is_empty()).then_some(Block::Items(items))
+    }
+
+    /// Returns an alert.
+    pub fn alert(text: impl Into<String>, tone: Tone) -> Block {
+        Block::Alert(Field { text: text.into(), tone })
     }
 }
 

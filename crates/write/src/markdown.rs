@@ -22,7 +22,7 @@ fn blocks(blocks: &[Block], level: usize) -> String {
 fn written(block: &Block, level: usize) -> String {
     match block {
         Block::Paragraph(text) => format!("{}\n\n", line(text)),
-        Block::Alert(text) => format!("**{}.**\n\n", escape(text)),
+        Block::Alert(alert) => format!("**{}.**\n\n", escape(&alert.text)),
         Block::Items(items) => {
             items.iter().map(|item| format!("- {}\n", line(item))).chain(["\n".into()]).collect()
         }
@@ -63,7 +63,11 @@ fn remarks(remarks: &[Remark]) -> String {
             let fields = [&remark.kind, &remark.count.to_string(), &remark.text, next, &remark.cells];
             fields.map(Field::from).to_vec()
         };
-        let _ = writeln!(text, "{}", table(&Table::untitled(columns, of_cells.iter().map(row).collect())));
+        let mut made = Table::untitled(columns, of_cells.iter().map(row).collect());
+        if of_cells.iter().all(|remark| remark.cells.is_empty()) {
+            made.remove_columns("which");
+        }
+        let _ = writeln!(text, "{}", table(&made));
     }
     for remark in &of_whole {
         let next = remark.next.as_ref().map(|next| format!("; {next}")).unwrap_or_default();

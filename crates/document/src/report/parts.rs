@@ -85,7 +85,7 @@ fn answer(report: &Report) -> Vec<Block> {
 /// One table per op, element type and cache state.
 fn results(report: &Report, all_variants: bool) -> Vec<Block> {
     match report.rows.is_empty() {
-        true => vec![Block::Alert("The report has no rows: gpubench finished no cell".into())],
+        true => vec![Block::alert("The report has no rows: gpubench finished no cell", Tone::Wrong)],
         false => tables(report, all_variants).into_iter().map(Block::Table).collect(),
     }
 }
@@ -135,7 +135,7 @@ fn of_caution(report: &Report, caution: &Caution<'_>) -> Remark {
 
 /// The reasons why cells have no time.
 pub fn problems(report: &Report) -> Vec<Block> {
-    let ended = ended_early(report).map(Block::Alert);
+    let ended = ended_early(report).map(|text| Block::alert(text, Tone::Wrong));
     let remarks = || groups(report).iter().map(|group| of_group(report, group)).collect();
     let section = |title| Block::Section(DocumentSection::new(title, vec![Block::Remarks(remarks())]));
     ended.into_iter().chain(summary(report).map(section)).collect()
@@ -308,7 +308,7 @@ mod tests {
             Block::Facts(facts) => {
                 facts.iter().map(|(name, fact)| format!("{name}: {}\n", fact.plain())).collect()
             }
-            Block::Alert(text) | Block::Verbatim(text) => format!("{text}\n"),
+            Block::Alert(Field { text, .. }) | Block::Verbatim(text) => format!("{text}\n"),
             Block::Paragraph(text) => format!("{}\n", text.plain()),
             Block::Items(items) => items.iter().map(|item| format!("{}\n", item.plain())).collect(),
             Block::Table(table) => format!("<{}>\n", table.title),

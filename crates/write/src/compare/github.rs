@@ -1,12 +1,13 @@
-//! Writes workflow commands, which GitHub shows as annotations, and the summary of a job.
+//! Writes workflow commands, which GitHub shows as annotations.
 
+use gpubench_analysis::compare::result::{Change, Comparison, Conclusion};
+use gpubench_analysis::compare::{Severity, Verdict};
+use gpubench_document::comparison::{phrases, summary};
 use gpubench_report::format::Makes;
 use gpubench_text::cut::fitted;
 
+use super::ComparisonFormat;
 use super::names::names;
-use super::{ComparisonFormat, Sanitized, View, markdown, summary};
-use gpubench_analysis::compare::result::{Change, Comparison, Conclusion};
-use gpubench_analysis::compare::{Severity, Verdict, phrases};
 
 /// Annotations for GitHub Actions.
 pub static GITHUB: ComparisonFormat = ComparisonFormat {
@@ -54,11 +55,6 @@ fn text(comparison: &Comparison) -> String {
     }
     let summary = Annotation::new(level(comparison), "gpubench compare".into(), message, None);
     std::iter::once(&summary).chain(&shown).map(Annotation::command).collect()
-}
-
-/// Returns the Markdown to append to the file that `GITHUB_STEP_SUMMARY` names.
-pub fn job_summary(comparison: &Comparison) -> String {
-    markdown::text(&Sanitized::of(comparison), &View::default())
 }
 
 fn level(comparison: &Comparison) -> Level {
@@ -136,6 +132,7 @@ fn property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Sanitized;
     use super::*;
     use gpubench_analysis::compare::example;
 

@@ -5,14 +5,15 @@
 
 use std::fmt::Write;
 
+use gpubench_analysis::compare::result::{Change, Comparison, Conclusion, MeanChange};
+use gpubench_analysis::compare::{Severity, Verdict};
+use gpubench_document::comparison::phrases;
 use gpubench_report::format::Makes;
 use gpubench_text::escape::xml as escape;
 use gpubench_text::grouped::grouped;
 
 use super::ComparisonFormat;
 use super::names::names;
-use gpubench_analysis::compare::result::{Change, Comparison, Conclusion, MeanChange};
-use gpubench_analysis::compare::{Severity, Verdict, phrases};
 
 pub(crate) static JUNIT: ComparisonFormat = ComparisonFormat {
     name: "junit",

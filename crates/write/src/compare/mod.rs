@@ -2,24 +2,24 @@
 //!
 //! [`FORMATS`] lists all formats; a new one needs one file and two lines here.
 
-mod cells;
 mod csv;
 mod github;
-mod groups;
 mod junit;
-mod markdown;
 mod names;
 mod sanitized;
 mod services;
-mod summary;
-mod table;
 
+use gpubench_analysis::compare::Comparison;
+use gpubench_document::comparison::{ComparisonDetail, document};
+use gpubench_document::table::WIDTH;
 use gpubench_report::format::{Format, Formats, Makes};
 use gpubench_report::report::file::to_json_text;
 
-pub use github::{GITHUB, job_summary};
+use crate::markdown;
+use crate::terminal::{Screen, blocks};
+
+pub use github::GITHUB;
 pub use sanitized::Sanitized;
-pub use table::TABLE;
 
 /// A format of a comparison.
 pub type ComparisonFormat = Format<Sanitized, View>;
@@ -31,6 +31,38 @@ pub struct View {
     pub all_cells: bool,
     /// Use ANSI colours for better, worse and inconclusive cells.
     pub color: bool,
+}
+
+/// The comparison for people at a terminal.
+pub static TABLE: ComparisonFormat = ComparisonFormat {
+    name: "table",
+    summary: "text for the terminal: the conclusion, then cells, worst first",
+    by_default: true,
+    makes: Makes::Text("compare.txt", |comparison, view| {
+        let detail = ComparisonDetail { all_cells: view.all_cells, folds: false };
+        Ok(blocks(&document(comparison, detail).blocks, Screen { width: WIDTH, color: view.color }))
+    }),
+};
+
+/// The comparison as Markdown, which stays below the 65 536 characters of a comment on GitHub.
+static MARKDOWN: ComparisonFormat = ComparisonFormat {
+    name: "md",
+    summary: "Markdown for a comment on a pull request or the summary of a job",
+    by_default: false,
+    makes: Makes::Text("compare.md", |comparison, view| Ok(markdown_text(comparison, view.all_cells))),
+};
+
+/// Writes a comparison as Markdown in which no name is a mention, which would notify a user.
+///
+/// GitHub finds mentions in the rendered text, so a backslash or an entity does not prevent one; an HTML comment does.
+fn markdown_text(comparison: &Sanitized, all_cells: bool) -> String {
+    let detail = ComparisonDetail { all_cells, folds: true };
+    markdown::document(&document(comparison, detail)).replace('@', "@<!-- -->")
+}
+
+/// Returns the Markdown to append to the file that `GITHUB_STEP_SUMMARY` names.
+pub fn job_summary(comparison: &Comparison) -> String {
+    markdown_text(&Sanitized::of(comparison), false)
 }
 
 /// The comparison itself, as `schema/compare-v2.json` describes it.
@@ -46,7 +78,7 @@ pub static FORMATS: Formats<Sanitized, View> = Formats {
     all: &[
         &TABLE,
         &JSON,
-        &markdown::MARKDOWN,
+        &MARKDOWN,
         &junit::JUNIT,
         &GITHUB,
         &services::BMF,

@@ -1,11 +1,12 @@
 //! The times of NEW, as JSON for services that chart or store them: Bencher and github-action-benchmark.
 
+use gpubench_analysis::compare::{Change, Comparison};
+use gpubench_document::comparison::phrases;
 use gpubench_report::format::Makes;
 use serde_json::{Map, Value, json};
 
 use super::ComparisonFormat;
 use super::names::names;
-use gpubench_analysis::compare::{Change, Comparison, phrases};
 
 /// Bencher Metric Format; the built-in measure `latency` is in nanoseconds. See
 /// <https://bencher.dev/docs/reference/bencher-metric-format>.

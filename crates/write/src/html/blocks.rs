@@ -18,7 +18,7 @@ pub(super) fn blocks(blocks: &[Block], level: usize, prefix: &str) -> Html {
 fn written(block: &Block, level: usize, prefix: &str) -> Html {
     match block {
         Block::Paragraph(text) => element("p").holding(line(text)).into(),
-        Block::Alert(text) => classed("p", "alert").holding(format!("{text}.")).into(),
+        Block::Alert(alert) => classed("p", "alert").holding(format!("{}.", alert.text)).into(),
         Block::Items(items) => {
             element("ul").holding_all(items.iter().map(|item| element("li").holding(line(item)))).into()
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use gpubench_document::blocks::{Block, DocumentSection, Remark, RichText};
-use gpubench_document::table::{Table, Tone};
+use gpubench_document::table::Table;
 use gpubench_text::count::counted;
 
 use super::table::leave_out_alike;
@@ -53,9 +53,9 @@ fn written(block: &Block, screen: Screen) -> String {
     let wrapped = |text: &str, indent| hanging_within(screen.width.min(MAX_PROSE), text, indent);
     match block {
         Block::Paragraph(text) => format!("{}\n", wrapped(&text.plain(), 0)),
-        Block::Alert(text) => {
-            let text = wrapped(text, 0);
-            format!("{}\n", if screen.color { painted(&text, Tone::Wrong) } else { text })
+        Block::Alert(alert) => {
+            let text = wrapped(&alert.text, 0);
+            format!("{}\n", if screen.color { painted(&text, alert.tone) } else { text })
         }
         Block::Items(items) => items.iter().map(|item| format!("{}\n", wrapped(&item.plain(), 0))).collect(),
         Block::Facts(facts) => {

@@ -7,10 +7,9 @@ mod schema;
 mod table;
 mod xml;
 
-use gpubench_document::table::WIDTH;
+use gpubench_analysis::compare::{Change, Difference, Severity, Verdict, example};
 
 use super::*;
-use gpubench_analysis::compare::{Change, Comparison, Difference, Severity, Verdict, example};
 
 fn text(format: &str, comparison: &Comparison) -> String {
     FORMATS.find(format).unwrap().text(&Sanitized::of(comparison), &View::default()).unwrap()
@@ -70,7 +69,7 @@ fn every_format_handles_a_comparison_of_nothing() {
             assert!(text.ends_with('\n') && !text.contains("inf") && !text.contains("NaN"), "{text}");
         }
     }
-    assert!(text("table", &comparison).contains("\nCELLS   none\n"));
+    assert!(text("table", &comparison).contains("\n  Cells  none\n"));
 }
 
 #[test]
@@ -105,7 +104,9 @@ fn json_reads_back_as_the_same_comparison_without_what_is_not_finite() {
 fn markdown_has_the_conclusion_the_worst_cells_and_the_rest_folded() {
     let text = text("md", &example::full());
     let start = "\
-## gpubench compare: regression (exit code 1)
+# gpubench compare
+
+**Result: regression (exit code 1).**
 
 - Cells: 11 compared: 1 newly incorrect, 1 newly failed, 1 slower, 1 less accurate, 1 inconclusive, 1 not slower, \
 1 lower clock, 1 not comparable, 1 faster, 2 same; 1 missing, 1 new, 1 not measured, 1 not judged (the policy leaves it out)
@@ -115,7 +116,16 @@ fn markdown_has_the_conclusion_the_worst_cells_and_the_rest_folded() {
 - OLD: 3 runs: base/1, base/2, base/3 (0123abc on node)
 - NEW: 3 runs: head/1, head/2, head/3 (4567def on node)
 
-Note: 3 runs per side see changes of 3 % at best; next: give 5 runs per side.
+## Differences between OLD and NEW (1 with a warning, 1 ignored)
+
+- warn: driver: 580.65.06, now 580.82.07
+- ignore: os: Linux 6.8, now Linux 6.9
+
+- Note: 3 runs per side see changes of 3 % at best; give 5 runs per side.
+
+change: NEW / OLD, the median over all pairs of runs (it can differ from the ratio of the medians shown); interval: 95%; p: probability of such a ratio if nothing changed, corrected; smallest detectable: slowdown detected in 4 of 5 comparisons
+
+## 8 cells of 15, worst first; cold cache, threshold 5%
 
 | verdict | op | N | type | variant | old | new | change | interval | smallest detectable |
 |---|---|---:|---|---|---:|---:|---|---|---:|
@@ -123,16 +133,19 @@ Note: 3 runs per side see changes of 3 % at best; next: give 5 runs per side.
 ";
     assert!(text.starts_with(start), "{text}");
     let rest = "
-Not in the table above: 1 not slower, 1 new, 2 same, 1 not measured, 1 not judged (the policy leaves it out).
+Not in the table above: 1 not slower, 1 new, 2 same, 1 not measured, 1 not judged (the policy leaves it out)
 
-<details><summary>6 more cells</summary>
+<details>
+<summary>7 more cells</summary>
+
+All cells in this table: f32, threshold 5%.
 
 | verdict | op | N | variant | cache | old | new | change | interval | p | smallest detectable |
 |---|---|---:|---|---|---:|---:|---|---|---:|---:|
+| not comparable | fft | 1024 | cuda/r2c | cold | 7.7 µs | 7.2 µs | 1.06x faster | 1.05–1.08 | 0.003 | 3% |
 | not slower | sin | 4096 | cpu/simd | hot | 3.1 µs | 3.0 µs | 1.04x faster | 1.00–1.08 | 1.00 | 3% |
 ";
     assert!(text.contains(rest), "{text}");
-    assert!(text.contains("\n| warn | driver | 580.65.06 | 580.82.07 |\n"), "{text}");
     let mean = "| slower | all 6 cells | 1.021x slower | 1.017–1.025 | 0.004 | 1.1% | 2% |\n";
     assert_eq!(text.matches(mean).count(), 2, "{text}");
     assert_eq!(

@@ -2,25 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use gpubench_analysis::compare::Verdict;
+use gpubench_analysis::compare::result::{Change, Comparison, Conclusion, InconclusiveReason};
 use gpubench_text::count::counted;
 use gpubench_text::cut::fitted;
 use gpubench_text::grouped::distinct;
 
-use gpubench_analysis::compare::Verdict;
-use gpubench_analysis::compare::phrases::{self, percent};
-use gpubench_analysis::compare::result::{Change, Comparison, Conclusion, InconclusiveReason};
+use super::phrases::{self, percent};
 
 /// Maximum number of characters of the worst cell's reason.
 const REASON: usize = 250;
 
-/// Returns the words for a conclusion, such as `not comparable`.
-pub(crate) fn conclusion(conclusion: Conclusion) -> String {
-    conclusion.name().replace('-', " ")
-}
-
 /// Returns the conclusion and the exit code, such as `inconclusive (exit code 3)`, with the reason unless the cells show
 /// it.
-pub(crate) fn result(comparison: &Comparison) -> String {
+pub(super) fn result(comparison: &Comparison) -> String {
     let gate = &comparison.gate;
     let is_by_cells = match gate.conclusion {
         Conclusion::Pass => true,
@@ -29,11 +24,12 @@ pub(crate) fn result(comparison: &Comparison) -> String {
         Conclusion::NotComparable | Conclusion::RatiosOnly => false,
     };
     let reason = if is_by_cells { String::new() } else { format!(": {}", gate.reason) };
-    format!("{} (exit code {}){reason}", conclusion(gate.conclusion), gate.exit_code)
+    let conclusion = gate.conclusion.name().replace('-', " ");
+    format!("{conclusion} (exit code {}){reason}", gate.exit_code)
 }
 
 /// Counts the cells by verdict: `43 compared: 0 slower, 18 inconclusive (accepted), 25 same; 7 not measured`.
-pub(crate) fn tally(comparison: &Comparison) -> String {
+pub(super) fn tally(comparison: &Comparison) -> String {
     let not_compared = [Verdict::Missing, Verdict::New, Verdict::NotMeasured, Verdict::NotJudged];
     let (others, compared): (Vec<&Change>, Vec<&Change>) =
         comparison.cells.iter().partition(|cell| not_compared.contains(&cell.verdict));
@@ -50,7 +46,7 @@ pub(crate) fn tally(comparison: &Comparison) -> String {
 }
 
 /// Returns the labelled lines below the result: cells, worst cell, means, next step and runs.
-pub(crate) fn lines(comparison: &Comparison) -> Vec<(&'static str, String)> {
+pub(super) fn lines(comparison: &Comparison) -> Vec<(&'static str, String)> {
     let lines = [
         ("Cells", Some(tally(comparison))),
         ("Worst", worst(comparison)),
@@ -63,7 +59,7 @@ pub(crate) fn lines(comparison: &Comparison) -> Vec<(&'static str, String)> {
 }
 
 /// Counts the cells by verdict, most severe first; `always` appears even with a count of 0.
-pub(crate) fn counts(comparison: &Comparison, cells: &[&Change], always: Option<Verdict>) -> String {
+pub(super) fn counts(comparison: &Comparison, cells: &[&Change], always: Option<Verdict>) -> String {
     let mut kinds = BTreeMap::<(Verdict, Option<InconclusiveReason>, bool), usize>::new();
     kinds.extend(always.map(|verdict| ((verdict, None, false), 0)));
     for cell in cells {
@@ -91,7 +87,7 @@ fn why_not_judged(cells: &[&Change]) -> Option<String> {
 }
 
 /// Returns the most severe regression of a cell, or of a mean if no cell has one, with its reason; `None` without any.
-pub(crate) fn worst(comparison: &Comparison) -> Option<String> {
+pub(super) fn worst(comparison: &Comparison) -> Option<String> {
     let cell = comparison.cells.iter().find(|cell| cell.verdict.is_regression());
     let cell = cell.map(|cell| (cell.cell().to_string(), cell.reason.to_string()));
     let mut means = comparison.mean_changes.iter().filter(|mean| mean.is_regression());
@@ -101,7 +97,7 @@ pub(crate) fn worst(comparison: &Comparison) -> Option<String> {
 
 /// Counts the geometric means by verdict and shows that of the largest group: `15 compared: 3 slower, 12 same; all 60
 /// cells 1.020x slower (1.018 to 1.022)`; `None` without any.
-pub(crate) fn means(comparison: &Comparison) -> Option<String> {
+pub(super) fn means(comparison: &Comparison) -> Option<String> {
     let means = &comparison.mean_changes;
     let widest = means.first()?;
     let mut kinds = BTreeMap::<(Verdict, Option<InconclusiveReason>), usize>::new();
@@ -117,7 +113,8 @@ pub(crate) fn means(comparison: &Comparison) -> Option<String> {
     Some(format!("{} compared: {}; {} {figures}{smallest}", means.len(), counts.join(", "), widest.name()))
 }
 
-pub(crate) fn one_line(comparison: &Comparison) -> String {
+/// Returns the result, the counts, the worst cell and the next step on one line.
+pub fn one_line(comparison: &Comparison) -> String {
     let mut parts = vec![result(comparison), tally(comparison)];
     parts.extend(means(comparison).map(|means| format!("means: {means}")));
     parts.extend(worst(comparison).map(|worst| format!("worst: {worst}")));
@@ -126,7 +123,7 @@ pub(crate) fn one_line(comparison: &Comparison) -> String {
 }
 
 /// Explains the columns of the cells; `with_p` adds the column `p`.
-pub(crate) fn legend(comparison: &Comparison, with_p: bool) -> String {
+pub(super) fn legend(comparison: &Comparison, with_p: bool) -> String {
     let confidence = percent(comparison.method.confidence);
     let median = match comparison.old.len() <= 1 && comparison.new.len() <= 1 {
         true => "",
@@ -139,7 +136,7 @@ pub(crate) fn legend(comparison: &Comparison, with_p: bool) -> String {
 }
 
 /// Describes the tests and the source of the variation between runs, one sentence per line.
-pub(crate) fn method(comparison: &Comparison) -> Vec<String> {
+pub(super) fn method(comparison: &Comparison) -> Vec<String> {
     let method = &comparison.method;
     let (confidence, alpha) = (percent(method.confidence), percent(method.alpha));
     let thresholds = comparison.cells.iter().map(|cell| cell.threshold);

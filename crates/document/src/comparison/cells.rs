@@ -1,18 +1,32 @@
-//! Builds the tables of cells and means that the text and Markdown formats share, and selects the cells to list.
+//! Builds the tables of cells and means, and selects the cells to list.
 
 use std::collections::HashMap;
 
-use gpubench_document::table::{Column, Field, Table, Tone};
-use gpubench_report::case::density_text;
-
 use gpubench_analysis::compare::Verdict;
-use gpubench_analysis::compare::phrases::{self, NONE};
 use gpubench_analysis::compare::result::{Change, Comparison, Conclusion, Mean, MeanChange};
+use gpubench_report::case::density_text;
+use gpubench_text::count::counted;
+use gpubench_text::grouped::grouped;
+
+use super::phrases::{self, NONE};
+use crate::table::{Column, Field, Layout, Table, Tone};
+
+/// Maximum number of regressions, or of ratios across machines, that have a line of their own.
+const REGRESSIONS_SHOWN: usize = 24;
+
+/// Maximum number of cells of any other verdict.
+const CELLS_SHOWN: usize = 12;
+
+/// Maximum number of such cells next to regressions.
+const CELLS_SHOWN_WITH_REGRESSIONS: usize = 2;
+
+/// Maximum number of ops and variants named for the hidden cells.
+const VARIANTS_SHOWN: usize = 3;
 
 /// Splits the cells into those with a line of their own, most severe first, and those that are only counted.
 ///
 /// Cells that decide the gate and gains have lines; inconclusive ones are sorted by the upper end of their interval.
-pub(crate) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Change>) {
+pub(super) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Change>) {
     let has_line = |cell: &&Change| match cell.verdict {
         _ if all_cells => true,
         // Across machines no cell is judged, and the user asked for the ratios.
@@ -32,8 +46,43 @@ pub(crate) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, 
     (lines, folded)
 }
 
+/// Splits the lines into those that are shown and those beyond the maximum.
+pub(super) fn shortened<'a>(lines: &[&'a Change]) -> (Vec<&'a Change>, Vec<&'a Change>) {
+    let has_regressions = lines.iter().any(|cell| cell.verdict.is_regression());
+    let others = if has_regressions { CELLS_SHOWN_WITH_REGRESSIONS } else { CELLS_SHOWN };
+    let (mut shown, mut hidden): (Vec<&Change>, Vec<&Change>) = (vec![], vec![]);
+    for &cell in lines {
+        let is_regression = cell.verdict.is_regression();
+        // Across machines the ratios are the only result.
+        let is_first = is_regression || cell.verdict == Verdict::NotJudged;
+        let max = if is_first { REGRESSIONS_SHOWN } else { others };
+        let same_kind = |other: &&&Change| match is_regression {
+            true => other.verdict.is_regression(),
+            false => other.verdict == cell.verdict,
+        };
+        let is_shown = shown.iter().filter(same_kind).count() < max;
+        if is_shown { shown.push(cell) } else { hidden.push(cell) }
+    }
+    (shown, hidden)
+}
+
+/// Counts the hidden cells by op and variant, one line per verdict: `476 more slower: 476 matmul cuda/cublas`.
+pub(super) fn hidden_counts(hidden: &[&Change]) -> Vec<String> {
+    let line = |(word, cells): (String, Vec<&&Change>)| {
+        let name = |cell: &Change| format!("{} {}/{}", cell.case.op, cell.backend, cell.variant);
+        let mut variants = grouped(cells.iter().map(|cell| (name(cell), ())));
+        variants.sort_by_key(|(_, cells)| std::cmp::Reverse(cells.len()));
+        let others: usize = variants.iter().skip(VARIANTS_SHOWN).map(|(_, cells)| cells.len()).sum();
+        let named = variants.iter().take(VARIANTS_SHOWN);
+        let named = named.map(|(name, cells)| format!("{} {name}", cells.len()));
+        let named: Vec<String> = named.chain((others > 0).then(|| counted(others, "other"))).collect();
+        format!("{} more {word}: {}", cells.len(), named.join(", "))
+    };
+    grouped(hidden.iter().map(|cell| (phrases::verdict(cell), cell))).into_iter().map(line).collect()
+}
+
 /// Returns the colour of a verdict.
-fn tone(verdict: Verdict) -> Tone {
+pub(super) fn tone(verdict: Verdict) -> Tone {
     match verdict {
         verdict if verdict.is_regression() => Tone::Worse,
         Verdict::Missing | Verdict::Inconclusive => Tone::Inconclusive,
@@ -82,17 +131,17 @@ fn differ<T: PartialEq>(cells: &[&Change], value: fn(&Change) -> T) -> bool {
     cells.windows(2).any(|pair| value(pair[0]) != value(pair[1]))
 }
 
-/// Returns the properties that all cells share and that have no column: `f32, cold cache, threshold 5%`; empty without
-/// cells.
-pub(crate) fn common(cells: &[&Change]) -> String {
-    let Some(first) = cells.first() else { return String::new() };
+/// Returns the properties that all cells share and that have no column: `f32, cold cache, threshold 5%`; `None` without
+/// any.
+pub(super) fn common(cells: &[&Change]) -> Option<String> {
+    let first = cells.first()?;
     let parts = [
         (differ(cells, |cell| cell.case.dtype), first.case.dtype.name().to_owned()),
         (differ(cells, |cell| cell.cache), format!("{} cache", first.cache)),
         (differ(cells, |cell| cell.threshold), format!("threshold {}", phrases::percent(first.threshold))),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|(differ, _)| !differ).map(|(_, part)| part).collect();
-    parts.join(", ")
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Returns true if an op has cells of several densities.
@@ -102,15 +151,19 @@ fn has_densities(cells: &[&Change]) -> bool {
 }
 
 /// Builds the table with one line per cell, for at least one cell. Properties in [`common`] have no column.
-pub(crate) fn grid(title: String, cells: &[&Change], with_p: bool) -> Table {
+pub(super) fn grid(title: String, cells: &[&Change], with_p: bool) -> Table {
     let columns = columns(cells, with_p);
     let rows = cells.iter().map(|cell| columns.iter().map(|(_, _, show)| show(cell)).collect()).collect();
-    let columns = columns.iter().map(|(heading, figures, _)| Column::new(*heading, *figures)).collect();
-    Table::new(title, columns, rows)
+    // Lines that are too long lose the threshold, which the description of the method has too.
+    let rank = |heading: &str| u8::from(heading == "threshold");
+    let columns = columns.iter();
+    let columns =
+        columns.map(|(heading, figures, _)| Column::new(*heading, *figures).ranked(rank(heading))).collect();
+    Table::new(title, columns, rows).laid_out(Layout::TwoLineHeadings)
 }
 
 /// Builds the table of the means that changed, or of all tested means; `None` without any.
-pub(crate) fn mean_changes(comparison: &Comparison, all: bool) -> Option<Table> {
+pub(super) fn mean_changes(comparison: &Comparison, all: bool) -> Option<Table> {
     let shown = |mean: &&MeanChange| all || matches!(mean.verdict, Verdict::Slower | Verdict::Faster);
     let headings = ["verdict", "group", "change", "interval", "p", "smallest detectable", "threshold"];
     let row = |mean: &MeanChange| -> Vec<Field> {
@@ -131,11 +184,12 @@ pub(crate) fn mean_changes(comparison: &Comparison, all: bool) -> Option<Table> 
     let (words, figures) = headings.split_at(4);
     let words = words.iter().copied().map(Column::words);
     let columns = words.chain(figures.iter().copied().map(Column::figures)).collect();
-    (!rows.is_empty()).then(|| Table::new("Geometric means", columns, rows))
+    let table = Table::new("Geometric means", columns, rows).laid_out(Layout::TwoLineHeadings);
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// Builds the table of geometric means per op, backend, element type and cache state; `None` without any.
-pub(crate) fn means(comparison: &Comparison) -> Option<Table> {
+pub(super) fn means(comparison: &Comparison) -> Option<Table> {
     let means = &comparison.means;
     let first = means.first()?;
     let has_caches = means.iter().any(|mean| mean.cache != first.cache);

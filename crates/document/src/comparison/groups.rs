@@ -1,27 +1,59 @@
-//! Groups cells that share a verdict and a next step, so that exporters show each reason once.
-
-use gpubench_text::grouped::grouped;
+//! Groups cells that share a verdict and a next step, so that each reason is shown once.
 
 use gpubench_analysis::compare::result::{Change, Comparison, InconclusiveReason};
-use gpubench_analysis::compare::{Sentence, Verdict, phrases};
+use gpubench_analysis::compare::{Sentence, Verdict};
+use gpubench_text::count::counted;
+use gpubench_text::grouped::grouped;
+
+use super::{ComparisonDetail, cells, phrases};
+use crate::blocks::{Block, Remark};
+
+/// Maximum number of reasons in media that fold.
+const FOLDED_GROUPS: usize = 20;
+
+/// Maximum number of reasons elsewhere.
+const GROUPS: usize = 8;
+
+/// Returns the reasons of worse or open cells that their numbers do not show, with the next steps.
+pub(super) fn reasons(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Block> {
+    let groups = groups(comparison);
+    let remark = |group: &ReasonGroup| {
+        let reason = group.reason();
+        Remark {
+            kind: group.name(),
+            tone: cells::tone(group.verdict),
+            count: group.cells.len(),
+            text: if reason.is_empty() { phrases::NONE.into() } else { detail.fitted(&reason) },
+            next: group.next.map(|next| detail.fitted(next)),
+            ..Remark::default()
+        }
+    };
+    let max = if detail.folds { FOLDED_GROUPS } else { GROUPS };
+    let remarks: Vec<Remark> = groups.iter().take(max).map(remark).collect();
+    let more = groups.len() - remarks.len();
+    let more = (more > 0).then(|| {
+        Block::paragraph(format!("{} not shown; --format csv lists them.", counted(more, "more reason")))
+    });
+    (!remarks.is_empty()).then_some(Block::Remarks(remarks)).into_iter().chain(more).collect()
+}
 
 /// Cells that share verdict, inconclusive reason and next step.
-pub(crate) struct ReasonGroup<'a> {
-    pub verdict: Verdict,
-    pub(crate) inconclusive_reason: Option<InconclusiveReason>,
-    pub next: Option<&'a str>,
+struct ReasonGroup<'a> {
+    verdict: Verdict,
+    inconclusive_reason: Option<InconclusiveReason>,
+    next: Option<&'a str>,
     /// The cells, worst first.
-    pub cells: Vec<&'a Change>,
+    cells: Vec<&'a Change>,
 }
 
 impl ReasonGroup<'_> {
     /// Returns the words for their verdict: `slower`, `lower clock`.
-    pub(crate) fn name(&self) -> String {
+    fn name(&self) -> String {
         phrases::of_kind(self.verdict, self.inconclusive_reason)
     }
 
     /// Returns the reason besides their ratios, that of the first cell if reasons differ; empty without one.
-    pub(crate) fn reason(&self) -> String {
+    fn reason(&self) -> String {
         let reason = self.cells.first().map_or("", |cell| cell.reason.rest());
         let is_shared = self.cells.iter().all(|cell| cell.reason.rest() == reason);
         let reason = if is_shared { reason.into() } else { format!("{reason} (first cell)") };
@@ -34,7 +66,7 @@ impl ReasonGroup<'_> {
 
 /// Returns the groups of regressions and open cells that have a reason or a next step besides that of the gate, most
 /// severe first. Omits accepted cells.
-pub(crate) fn groups(comparison: &Comparison) -> Vec<ReasonGroup<'_>> {
+fn groups(comparison: &Comparison) -> Vec<ReasonGroup<'_>> {
     let of_gate = comparison.gate.next.as_ref().map(Sentence::lead);
     let cells = comparison.cells.iter().filter(|cell| needs_reason(comparison, cell)).map(|cell| {
         let next = cell.next.as_deref().filter(|next| of_gate != Some(*next));

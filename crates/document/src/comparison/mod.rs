@@ -1,0 +1,185 @@
+//! Turns a comparison into a document: the conclusion, the differences between both sides, the cells and means that
+//! decide, their reasons, the method.
+
+mod cells;
+mod groups;
+pub mod phrases;
+pub mod summary;
+
+use gpubench_analysis::compare::Severity;
+use gpubench_analysis::compare::result::{Comparison, Conclusion};
+use gpubench_text::count::counted;
+use gpubench_text::cut::fitted;
+
+use crate::blocks::{Block, Document, DocumentSection, Remark};
+use crate::table::Tone;
+
+/// Maximum number of cells in the folded table. With it, a document stays below the 65 536 characters of a comment on GitHub.
+const FOLDED_CELLS: usize = 200;
+
+/// Maximum number of differences, of notes and of means in a medium that folds.
+const FOLDED_LINES: usize = 30;
+
+/// Maximum number of characters of a text from another program in a medium that folds.
+const TEXT: usize = 300;
+
+/// What the document of a comparison shows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ComparisonDetail {
+    /// Show every cell and mean, including unchanged and not judged ones.
+    pub all_cells: bool,
+    /// True for media that fold sections: they also get the other cells, all means, and the differences that are ignored.
+    pub folds: bool,
+}
+
+impl ComparisonDetail {
+    /// Limits the length of a text from another program, where the whole document has a limit.
+    fn fitted(self, text: &str) -> String {
+        if self.folds { fitted(text, TEXT) } else { text.to_owned() }
+    }
+
+    /// Maximum number of differences, of notes and of means.
+    fn max_lines(self) -> usize {
+        if self.folds { FOLDED_LINES } else { usize::MAX }
+    }
+}
+
+/// Returns the document of a comparison.
+pub fn document(comparison: &Comparison, detail: ComparisonDetail) -> Document {
+    let blocks = [
+        conclusion(comparison, detail),
+        differences(comparison, detail).into_iter().collect(),
+        notes(comparison, detail).into_iter().collect(),
+        deciding_cells(comparison, detail),
+        means(comparison, detail),
+        method(comparison, detail),
+    ];
+    Document { title: "gpubench compare".into(), blocks: blocks.concat() }
+}
+
+fn folded(title: impl Into<String>, blocks: Vec<Block>) -> Option<Block> {
+    DocumentSection { is_folded: true, ..DocumentSection::new(title, blocks) }.unless_empty()
+}
+
+/// Returns the result, the counts, the next step and the runs.
+fn conclusion(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Block> {
+    let tone = match comparison.gate.conclusion {
+        Conclusion::Pass => Tone::Better,
+        Conclusion::Regression | Conclusion::NotComparable => Tone::Worse,
+        Conclusion::Inconclusive => Tone::Inconclusive,
+        Conclusion::RatiosOnly => Tone::Plain,
+    };
+    let result = detail.fitted(&summary::result(comparison));
+    let facts = summary::lines(comparison).into_iter();
+    let facts = facts.map(|(label, line)| (label.to_owned(), detail.fitted(&line).into()));
+    vec![Block::alert(format!("Result: {result}"), tone), Block::Facts(facts.collect())]
+}
+
+/// Returns the differences between both sides with their severities. Ignored ones are only counted, unless all cells are
+/// shown or the medium folds.
+fn differences(comparison: &Comparison, detail: ComparisonDetail) -> Option<Block> {
+    let shows_ignored = detail.all_cells || detail.folds;
+    let found = &comparison.environment;
+    let shown = found.iter().filter(|found| shows_ignored || found.severity != Severity::Ignore);
+    let facts = shown.take(detail.max_lines()).map(|found| {
+        let text = format!("{}: {}, now {}", found.fact, found.old, found.new);
+        (found.severity.name().to_owned(), detail.fitted(&text).into())
+    });
+    let facts: Vec<_> = facts.collect();
+    let counts = Severity::ALL.map(|severity| {
+        let words = match severity {
+            Severity::Block => "blocking",
+            Severity::Inconclusive => "that leave times inconclusive",
+            Severity::Warn => "with a warning",
+            Severity::Ignore => "ignored",
+        };
+        (found.iter().filter(|found| found.severity == severity).count(), words)
+    });
+    let counts =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
+    let title = format!("Differences between OLD and NEW ({})", counts.collect::<Vec<_>>().join(", "));
+    (!facts.is_empty()).then(|| Block::Section(DocumentSection::new(title, vec![Block::Facts(facts)])))
+}
+
+fn notes(comparison: &Comparison, detail: ComparisonDetail) -> Option<Block> {
+    let notes = comparison.notes.iter().take(detail.max_lines());
+    let remarks = notes.map(|note| Remark {
+        text: format!("Note: {}", detail.fitted(&note.text)),
+        next: Some(detail.fitted(&note.next)),
+        ..Remark::default()
+    });
+    let remarks: Vec<Remark> = remarks.collect();
+    (!remarks.is_empty()).then_some(Block::Remarks(remarks))
+}
+
+/// Returns the cells that decide, worst first, with their reasons, and counts the others, which media that fold get too.
+fn deciding_cells(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Block> {
+    let ComparisonDetail { all_cells, folds } = detail;
+    let (lines, others) = cells::split(comparison, all_cells);
+    let (shown, hidden) = if all_cells && !folds { (lines, vec![]) } else { cells::shortened(&lines) };
+    if shown.is_empty() && !folds {
+        return vec![];
+    }
+    let mut blocks = vec![Block::paragraph(summary::legend(comparison, all_cells || folds))];
+    if !shown.is_empty() {
+        let of = if all_cells { String::new() } else { format!(" of {}", comparison.cells.len()) };
+        let common = cells::common(&shown).map(|common| format!("; {common}")).unwrap_or_default();
+        let title = format!("{}{of}, worst first{common}", counted(shown.len(), "cell"));
+        blocks.push(Block::Table(cells::grid(title, &shown, all_cells)));
+    }
+    if !hidden.is_empty() && !folds {
+        blocks.push(Block::Items(cells::hidden_counts(&hidden).into_iter().map(Into::into).collect()));
+    }
+    blocks.extend(groups::reasons(comparison, detail));
+    let hint = "--all-cells shows every cell";
+    let rest = match (others.is_empty(), hidden.is_empty()) {
+        (false, _) => {
+            let counts = summary::counts(comparison, &others, None);
+            Some(if folds {
+                format!("Not in the table above: {counts}")
+            } else {
+                format!("Not shown: {counts}; {hint}")
+            })
+        }
+        (true, false) if !folds => Some(hint.to_owned()),
+        _ => None,
+    };
+    blocks.extend(rest.map(Block::paragraph));
+    let rest = [hidden, others].concat();
+    if folds && !rest.is_empty() {
+        let shown = &rest[..rest.len().min(FOLDED_CELLS)];
+        let common = cells::common(shown)
+            .map(|common| Block::paragraph(format!("All cells in this table: {common}.")));
+        let more = rest.len() - shown.len();
+        let more = (more > 0).then(|| {
+            Block::paragraph(format!("{} not shown; --format json lists them.", counted(more, "more cell")))
+        });
+        let table = Block::Table(cells::grid(String::new(), shown, true));
+        let content = common.into_iter().chain([table]).chain(more).collect();
+        blocks.extend(folded(counted(rest.len(), "more cell"), content));
+    }
+    blocks
+}
+
+/// Returns the geometric means that changed, or all of them.
+fn means(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Block> {
+    let all = || {
+        let tables = [cells::mean_changes(comparison, true), cells::means(comparison)].into_iter().flatten();
+        tables.map(|mut table| {
+            table.rows.truncate(detail.max_lines());
+            Block::Table(table)
+        })
+    };
+    let changed = cells::mean_changes(comparison, false).map(Block::Table).into_iter();
+    match (detail.folds, detail.all_cells) {
+        (true, _) => changed.chain(folded("All geometric means", all().collect())).collect(),
+        (false, true) => all().collect(),
+        (false, false) => changed.collect(),
+    }
+}
+
+fn method(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Block> {
+    let lines = summary::method(comparison).into_iter();
+    let lines = vec![Block::Items(lines.map(|line| detail.fitted(&line).into()).collect())];
+    if detail.folds { folded("Method", lines).into_iter().collect() } else { lines }
+}

@@ -1,0 +1,90 @@
+//! Formats the numbers and verdicts of a comparison that only documents show: times, p-values, verdicts, runs.
+
+use gpubench_analysis::compare::Verdict;
+pub use gpubench_analysis::compare::phrases::{
+    NONE, change, change_with_interval, mean_change, mean_with_interval, percent,
+};
+use gpubench_analysis::compare::result::{Change, InconclusiveReason, Measured};
+use gpubench_analysis::compare::runs::RunInfo;
+use gpubench_report::report::quantity::time_within;
+use gpubench_text::count::counted;
+use gpubench_text::grouped::distinct;
+
+/// Formats a side's time with the digits that its variation between runs justifies.
+pub fn time(measured: Option<&Measured>, variation: Option<f64>) -> String {
+    let text = |measured: &Measured| {
+        let runs = measured.runs.max(1) as f64;
+        let half_width = variation.map(|variation| measured.median_s * variation / runs.sqrt());
+        time_within(measured.median_s, half_width)
+    };
+    measured.map_or(NONE.into(), text)
+}
+
+/// Formats a p-value: `0.43`, `0.012`, `2e-6`.
+pub fn p_value(p: f64) -> String {
+    match p {
+        p if p < 1e-99 => "<1e-99".into(),
+        p if p < 0.001 => format!("{p:.0e}"),
+        p if p < 0.0995 => format!("{p:.3}"),
+        p => format!("{p:.2}"),
+    }
+}
+
+/// Returns the words for a cell's verdict: `newly incorrect`, `slower`, `inconclusive`, `lower clock`.
+pub fn verdict(cell: &Change) -> String {
+    of_kind(cell.verdict, cell.inconclusive_reason)
+}
+
+/// Returns the words of [`verdict`] for a verdict and the reason why it is inconclusive.
+///
+/// An inconclusive cell is named by its reason. A cell that may be slower is `inconclusive`, because that is no finding;
+/// a cell whose interval excludes a slowdown beyond the threshold is `not slower`.
+pub fn of_kind(verdict: Verdict, reason: Option<InconclusiveReason>) -> String {
+    match (verdict, reason) {
+        (Verdict::Inconclusive, None | Some(InconclusiveReason::MaybeSlower)) => "inconclusive".into(),
+        (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster)) => "not slower".into(),
+        (Verdict::Inconclusive, Some(reason)) => reason.name().replace('-', " "),
+        _ => verdict.words(),
+    }
+}
+
+/// Formats a side's runs: `3 runs: base/1, base/2, base/3 (0123abc on node)`.
+pub fn runs(runs: &[RunInfo]) -> String {
+    const NAMED: usize = 3;
+    let mut names: Vec<&str> = runs.iter().take(NAMED).map(|run| run.name.as_str()).collect();
+    let more = format!("{} more", runs.len().saturating_sub(NAMED));
+    names.extend((runs.len() > NAMED).then_some(more.as_str()));
+    let revisions = distinct(runs.iter().filter_map(|run| run.git_revision.as_deref())).join(", ");
+    let revisions = if revisions.is_empty() { revisions } else { format!("{revisions} ") };
+    let hosts = distinct(runs.iter().map(|run| run.host.as_str())).join(", ");
+    format!("{}: {} ({revisions}on {hosts})", counted(runs.len(), "run"), names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p_values_are_short() {
+        let p_values = [(0.0, "<1e-99"), (2.4e-6, "2e-6"), (0.0123, "0.012"), (0.43, "0.43"), (1.0, "1.00")];
+        for (p, text) in p_values {
+            assert_eq!(p_value(p), text);
+        }
+    }
+
+    #[test]
+    fn inconclusive_cells_are_named_by_their_reason() {
+        let words = [
+            (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower), "inconclusive"),
+            (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster), "not slower"),
+            (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock), "lower clock"),
+            (Verdict::Inconclusive, Some(InconclusiveReason::Disturbed), "disturbed"),
+            (Verdict::Inconclusive, None, "inconclusive"),
+            (Verdict::LessAccurate, Some(InconclusiveReason::MaybeFaster), "less accurate"),
+            (Verdict::NewlyFailed, None, "newly failed"),
+        ];
+        for (verdict, reason, text) in words {
+            assert_eq!(of_kind(verdict, reason), text);
+        }
+    }
+}
