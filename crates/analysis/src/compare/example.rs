@@ -7,6 +7,7 @@ use gpubench_report::Side;
 use gpubench_report::case::{Cache, Case, DType};
 use gpubench_report::measure::grade::Grade;
 
+use crate::compare::Verdict;
 use crate::compare::environment::{Difference, Severity};
 use crate::compare::phrases::mean_with_interval;
 use crate::compare::result::{
@@ -14,7 +15,6 @@ use crate::compare::result::{
     Method, Note, VerdictCount,
 };
 use crate::compare::runs::RunInfo;
-use crate::compare::{Sentence, Verdict};
 
 /// The summary of three runs per side of a cell.
 pub(crate) fn measured(median_s: f64) -> Measured {
@@ -36,7 +36,7 @@ pub(crate) fn cell(
     backend: &str,
     variant: &str,
     verdict: Verdict,
-    reason: impl Into<Sentence>,
+    reason: impl Into<String>,
 ) -> Change {
     Change {
         case: Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 },
@@ -88,7 +88,7 @@ fn regressions() -> Vec<Change> {
     let reason = "was measured, now: cusolverDnDgesvdj: out of memory";
     let mut failed = cell("svd", 1024, "cuda", "gesvdj", Verdict::NewlyFailed, reason);
     (failed.case.dtype, failed.old) = (DType::F64, Some(measured(0.412)));
-    let reason = Sentence::new("1.31x slower (1.28 to 1.34)", "", "");
+    let reason = "1.31x slower (1.28 to 1.34)";
     let slower = cell("matmul", 4096, "cuda", "cublas", Verdict::Slower, reason);
     let mut slower = timed(slower, 2.71e-3, 1.31, [1.28, 1.34], 2.4e-7);
     slower.p_rounds = Some(0.0022);
@@ -217,7 +217,7 @@ pub fn full() -> Comparison {
                 conclusion: Conclusion::Regression,
                 exit_code: 1,
                 reason: "4 of 15 cells are worse: 1 incorrect, 1 failed, 1 slower, 1 less accurate".into(),
-                next: Some(Sentence::new("look at what changed between both revisions", "", "")),
+                next: Some("look at what changed between both revisions".into()),
                 accepted: vec![],
             },
             counts: vec![],

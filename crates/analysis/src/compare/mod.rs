@@ -14,7 +14,6 @@ pub mod planning;
 pub mod policy;
 pub mod result;
 pub mod runs;
-pub mod sentence;
 mod statistics;
 mod variance;
 mod verdict;
@@ -24,7 +23,6 @@ pub use policy::{Limits, Policy};
 pub use result::change::Verdict;
 pub use result::{COMPARISON_SCHEMA, Comparison};
 pub use runs::{Run, Runs};
-pub use sentence::Sentence;
 
 pub use result::{Change, InconclusiveReason};
 
@@ -135,8 +133,8 @@ fn leave_open(
         for change in cells.iter_mut().filter(|change| backends.contains(change.backend.as_str())) {
             if is_by_undisturbed_time(change.verdict, change.inconclusive_reason) {
                 (change.verdict, change.inconclusive_reason) = disturbed;
-                let interval = change_with_interval(change).unwrap_or_default();
-                change.reason = Sentence::new(interval, ", but ", why.as_str());
+                let figures = change_with_interval(change).map(|figures| figures + ", but ");
+                change.reason = figures.unwrap_or_default() + &why;
                 change.next = Some(difference.measure_again());
             }
         }

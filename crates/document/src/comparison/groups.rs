@@ -1,7 +1,7 @@
 //! Groups cells that share a verdict and a next step, so that each reason is shown once.
 
+use gpubench_analysis::compare::Verdict;
 use gpubench_analysis::compare::result::{Change, Comparison, InconclusiveReason};
-use gpubench_analysis::compare::{Sentence, Verdict};
 use gpubench_text::count::counted;
 use gpubench_text::grouped::grouped;
 
@@ -54,8 +54,8 @@ impl ReasonGroup<'_> {
 
     /// Returns the reason besides their ratios, that of the first cell if reasons differ; empty without one.
     fn reason(&self) -> String {
-        let reason = self.cells.first().map_or("", |cell| cell.reason.rest());
-        let is_shared = self.cells.iter().all(|cell| cell.reason.rest() == reason);
+        let reason = self.cells.first().map_or("", |cell| phrases::reason_besides_change(cell));
+        let is_shared = self.cells.iter().all(|cell| phrases::reason_besides_change(cell) == reason);
         let reason = if is_shared { reason.into() } else { format!("{reason} (first cell)") };
         match self.inconclusive_reason {
             Some(InconclusiveReason::MaybeSlower) => format!("beyond the threshold, {reason}"),
@@ -67,12 +67,15 @@ impl ReasonGroup<'_> {
 /// Returns the groups of regressions and open cells that have a reason or a next step besides that of the gate, most
 /// severe first. Omits accepted cells.
 fn groups(comparison: &Comparison) -> Vec<ReasonGroup<'_>> {
-    let of_gate = comparison.gate.next.as_ref().map(Sentence::lead);
+    let of_gate = comparison.gate.next.as_deref().unwrap_or_default();
+    let is_of_gate =
+        |next: &str| of_gate.strip_prefix(next).is_some_and(|more| more.is_empty() || more.starts_with("; "));
     let cells = comparison.cells.iter().filter(|cell| needs_reason(comparison, cell)).map(|cell| {
-        let next = cell.next.as_deref().filter(|next| of_gate != Some(*next));
+        let next = cell.next.as_deref().filter(|next| !is_of_gate(next));
         ((cell.verdict, cell.inconclusive_reason, next), cell)
     });
-    let cells = cells.filter(|((.., next), cell)| next.is_some() || !cell.reason.rest().is_empty());
+    let cells =
+        cells.filter(|((.., next), cell)| next.is_some() || !phrases::reason_besides_change(cell).is_empty());
     let group = |((verdict, inconclusive_reason, next), cells)| ReasonGroup {
         verdict,
         inconclusive_reason,
@@ -132,11 +135,7 @@ mod tests {
         let mut comparison = example::full();
         let cell = &mut comparison.cells[5];
         cell.interval = Some([1.06, 1.2]);
-        cell.reason = gpubench_analysis::compare::Sentence::new(
-            "1.13x slower (1.06 to 1.20)",
-            ", ",
-            "which chance could do",
-        );
+        (cell.ratio, cell.reason) = (Some(1.13), "1.13x slower (1.06 to 1.20), which chance could do".into());
         let groups = groups(&comparison);
         let found = groups
             .iter()

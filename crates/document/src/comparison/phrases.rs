@@ -48,6 +48,18 @@ pub fn of_kind(verdict: Verdict, reason: Option<InconclusiveReason>) -> String {
     }
 }
 
+/// Returns whether a cell's reason begins with its change: `1.31x slower (1.28 to 1.34), which may be chance`.
+pub fn reason_has_change(cell: &Change) -> bool {
+    change_with_interval(cell).is_some_and(|change| cell.reason.starts_with(&change))
+}
+
+/// Returns a cell's reason without the change with which it may begin, because tables have that in columns: `which may be
+/// chance`.
+pub(super) fn reason_besides_change(cell: &Change) -> &str {
+    let rest = change_with_interval(cell).and_then(|change| cell.reason.strip_prefix(&change));
+    rest.map_or(&cell.reason, |rest| rest.trim_start_matches([',', ';', ' ']))
+}
+
 /// Formats a side's runs: `3 runs: base/1, base/2, base/3 (0123abc on node)`.
 pub fn runs(runs: &[RunInfo]) -> String {
     const NAMED: usize = 3;

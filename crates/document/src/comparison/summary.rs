@@ -51,7 +51,7 @@ pub(super) fn lines(comparison: &Comparison) -> Vec<(&'static str, String)> {
         ("Cells", Some(tally(comparison))),
         ("Worst", worst(comparison)),
         ("Means", means(comparison)),
-        ("Next", comparison.gate.next.as_ref().map(ToString::to_string)),
+        ("Next", comparison.gate.next.clone()),
         ("OLD", Some(phrases::runs(&comparison.old))),
         ("NEW", Some(phrases::runs(&comparison.new))),
     ];
@@ -82,14 +82,14 @@ pub(super) fn counts(comparison: &Comparison, cells: &[&Change], always: Option<
 /// Returns the reason that all cells share which were not judged; `None` where reasons differ.
 fn why_not_judged(cells: &[&Change]) -> Option<String> {
     let not_judged = cells.iter().filter(|cell| cell.verdict == Verdict::NotJudged);
-    let reasons = distinct(not_judged.map(|cell| cell.reason.to_string()));
+    let reasons = distinct(not_judged.map(|cell| cell.reason.clone()));
     <[String; 1]>::try_from(reasons).ok().map(|[reason]| reason).filter(|reason| !reason.is_empty())
 }
 
 /// Returns the most severe regression of a cell, or of a mean if no cell has one, with its reason; `None` without any.
 pub(super) fn worst(comparison: &Comparison) -> Option<String> {
     let cell = comparison.cells.iter().find(|cell| cell.verdict.is_regression());
-    let cell = cell.map(|cell| (cell.cell().to_string(), cell.reason.to_string()));
+    let cell = cell.map(|cell| (cell.cell().to_string(), cell.reason.clone()));
     let mut means = comparison.mean_changes.iter().filter(|mean| mean.is_regression());
     let mean = || means.next().map(|mean| (format!("mean of {}", mean.name()), mean.reason.clone()));
     cell.or_else(mean).map(|(name, reason)| format!("{name}: {}", fitted(&reason, REASON)))

@@ -93,7 +93,7 @@ fn annotations(comparison: &Comparison) -> Vec<Annotation> {
 }
 
 fn of_cell(level: Level, change: &Change, name: &str) -> Annotation {
-    let is_complete = change.verdict != Verdict::Inconclusive || !change.reason.lead().is_empty();
+    let is_complete = change.verdict != Verdict::Inconclusive || phrases::reason_has_change(change);
     let figures = phrases::change_with_interval(change).filter(|_| !is_complete);
     let figures = figures.map(|figures| format!("; {figures}")).unwrap_or_default();
     let (title, message) =

@@ -101,7 +101,7 @@ fn cell(comparison: &Comparison, change: &Change, name: String) -> TestCase {
     };
     let accepted =
         if change.is_open() && matches!(outcome, TestOutcome::Skipped) { "accepted: " } else { "" };
-    let figures = phrases::change_with_interval(change).filter(|_| change.reason.lead().is_empty());
+    let figures = phrases::change_with_interval(change).filter(|_| !phrases::reason_has_change(change));
     TestCase {
         suite: change.case.op.clone(),
         name,

@@ -6,7 +6,6 @@ use gpubench_text::control::is_invisible;
 
 use gpubench_analysis::compare::result::{Change, Comparison, Gate, MeanChange, Measured, Method};
 use gpubench_analysis::compare::runs::RunInfo;
-use gpubench_analysis::compare::sentence::Sentence;
 
 /// A comparison that is safe to print or write in any format.
 pub struct Sanitized(Comparison);
@@ -71,15 +70,14 @@ fn texts(comparison: &mut Comparison) -> Vec<&mut String> {
         cells,
     } = comparison;
     let mut texts = vec![gpubench_version, reason, correction, variation_source];
-    texts.extend(next.iter_mut().flat_map(Sentence::parts_mut));
+    texts.extend(next);
     for run in old.iter_mut().chain(new) {
         let RunInfo { name, started, host, gpubench_version, git_revision, measured: _, rows: _ } = run;
         texts.extend([name, started, host, gpubench_version]);
         texts.extend(git_revision);
     }
     for difference in environment {
-        texts.push(&mut difference.fact);
-        texts.extend([&mut difference.old, &mut difference.new].into_iter().flat_map(Sentence::parts_mut));
+        texts.extend([&mut difference.fact, &mut difference.old, &mut difference.new]);
     }
     for note in notes {
         texts.extend([&mut note.text, &mut note.next]);
@@ -93,8 +91,7 @@ fn texts(comparison: &mut Comparison) -> Vec<&mut String> {
         texts.extend([op, backend, next].into_iter().flatten());
     }
     for change in cells {
-        texts.extend([&mut change.case.op, &mut change.backend, &mut change.variant]);
-        texts.extend(change.reason.parts_mut());
+        texts.extend([&mut change.case.op, &mut change.backend, &mut change.variant, &mut change.reason]);
         texts.extend(&mut change.next);
     }
     texts

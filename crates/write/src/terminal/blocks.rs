@@ -142,6 +142,14 @@ mod tests {
     }
 
     #[test]
+    fn of_many_remarks_the_first_are_listed_and_the_others_counted() {
+        let remark = |index| Remark { text: format!("remark {index}"), ..Remark::default() };
+        let text = |count| blocks(&[Block::Remarks((1..=count).map(remark).collect())], Screen::default());
+        assert!(text(MAX_REMARKS).ends_with("  remark 20\n"));
+        assert!(text(MAX_REMARKS + 2).ends_with("  remark 20\n  and 2 more (--format json lists all)\n"));
+    }
+
+    #[test]
     fn tables_of_one_section_leave_out_the_same_columns() {
         let table = |text: &str| {
             let columns = vec![Column::words("a"), Column::words("b").ranked(1)];

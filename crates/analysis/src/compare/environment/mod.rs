@@ -13,7 +13,6 @@ use gpubench_text::grouped::grouped;
 use serde::{Deserialize, Serialize};
 
 use crate::compare::Runs;
-use crate::compare::sentence::Sentence;
 pub use facts::{Concerns, EnvironmentFact, FACTS};
 use readers::{FactSource, FactValue};
 
@@ -60,11 +59,11 @@ pub struct Difference {
     pub fact: String,
     /// Severity of the difference, from the policy or the default.
     pub severity: Severity,
-    /// The value in OLD; several values if its runs differ. For a fact with several items, such as libraries, the lead
-    /// names the items, which are the same on both sides.
-    pub old: Sentence,
+    /// The value in OLD; several values if its runs differ. A fact with several items, such as libraries,
+    /// begins with the names of the items and a colon, which are the same on both sides.
+    pub old: String,
     /// The value in NEW.
-    pub new: Sentence,
+    pub new: String,
     /// The sides whose runs were disturbed, `OLD` or `NEW`, which must be measured again; empty if the fact shows none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<String>,
@@ -133,7 +132,8 @@ fn compare(fact: &EnvironmentFact, severity: Severity, old: &[RunFact], new: &[R
     type Entry<'a> = (((Severity, [String; 2]), Vec<String>), Vec<&'a str>);
     let entry = |(((severity, values), disturbed), items): Entry| {
         // A fact of one value has one item, without a name.
-        let [old, new] = values.map(|text| Sentence::new(items.join(", "), ": ", text));
+        let items = items.join(", ");
+        let [old, new] = values.map(|text| if items.is_empty() { text } else { format!("{items}: {text}") });
         Difference { fact: fact.name.to_owned(), severity, old, new, disturbed }
     };
     grouped(differing).into_iter().map(entry).collect()

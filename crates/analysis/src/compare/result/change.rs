@@ -7,8 +7,6 @@ use gpubench_report::measure::grade::Grade;
 use gpubench_text::count::counted;
 use serde::{Deserialize, Serialize};
 
-use crate::compare::sentence::Sentence;
-
 /// The verdict on one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -140,8 +138,8 @@ pub struct Change {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inconclusive_reason: Option<InconclusiveReason>,
     /// The reason in one line without the cell's name: `1.31x slower (1.28 to 1.34)`, `was measured, now: out of memory`.
-    /// The lead is the change, if that is the reason.
-    pub reason: Sentence,
+    /// It begins with the change, if that is the reason.
+    pub reason: String,
     /// The next step; `None` where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,

@@ -13,7 +13,6 @@ use self::change::Verdict;
 pub use self::change::{Change, InconclusiveReason, MeanChange, Measured};
 use crate::compare::environment::Difference;
 use crate::compare::runs::RunInfo;
-use crate::compare::sentence::Sentence;
 
 /// Version of the layout of a comparison in JSON, independent of the program's version.
 pub(crate) const COMPARISON_VERSION: u32 = 2;
@@ -60,9 +59,9 @@ pub struct Gate {
     pub exit_code: u8,
     /// The reason in one line, such as `2 cells slower, 1 mean slower; first: ...`.
     pub reason: String,
-    /// The next step: that of the first deciding cell or mean, then the option that accepts it.
+    /// The next step: that of the first deciding cell or mean, then, after a semicolon, the option that accepts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next: Option<Sentence>,
+    pub next: Option<String>,
     /// The open verdicts that the user accepts: `missing`, `inconclusive`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<Verdict>,

@@ -5,7 +5,6 @@ use crate::compare::pairs::CellPair;
 use crate::compare::pairs::evidence::{CLOCK_CHANGE, CellEvidence, CellTimes};
 use crate::compare::phrases::{change_with_interval, percent};
 use crate::compare::planning;
-use crate::compare::sentence::Sentence;
 use crate::compare::statistics::ranks::rank_test;
 use crate::compare::statistics::shift::{OWN_SHARE, Shift};
 use crate::compare::variance::{RunVariance, threshold};
@@ -142,7 +141,7 @@ impl<'a> CellTest<'a> {
             side: pair.side,
             verdict: Verdict::NotJudged,
             inconclusive_reason: None,
-            reason: Sentence::default(),
+            reason: String::new(),
             next: None,
             ratio: shift.map(Shift::ratio),
             interval: shift.map(|shift| shift.interval().map(f64::exp)),
@@ -162,7 +161,7 @@ impl<'a> CellTest<'a> {
 fn with_verdict(
     mut change: Change,
     verdict: Verdict,
-    reason: impl Into<Sentence>,
+    reason: impl Into<String>,
     next: Option<String>,
 ) -> Change {
     (change.verdict, change.reason, change.next) = (verdict, reason.into(), next);
@@ -273,27 +272,26 @@ fn less_accurate(old: &CellTimes, new: &CellTimes, growth: f64) -> Option<String
 }
 
 /// Returns the reason and the next step of a verdict by time; `more` is the next step of an inconclusive one.
-fn reason_and_next(change: &Change, significant: bool, more: String) -> (Sentence, Option<String>) {
+fn reason_and_next(change: &Change, significant: bool, more: String) -> (String, Option<String>) {
     let low = change.interval.map_or(1.0, |[low, _]| low);
-    let (link, rest, next) = match (change.verdict, change.inconclusive_reason) {
+    let (rest, next) = match (change.verdict, change.inconclusive_reason) {
         (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock)) => {
             let [old, new] = [&change.old, &change.new]
                 .map(|side| side.as_ref().and_then(|side| side.sm_mhz).unwrap_or(f64::NAN));
-            let rest = format!("but the GPU's clock was {new:.0} MHz in NEW and {old:.0} MHz in OLD");
-            (", ", rest, Some("run NEW again when the GPU is cool and idle".into()))
+            let rest = format!(", but the GPU's clock was {new:.0} MHz in NEW and {old:.0} MHz in OLD");
+            (rest, Some("run NEW again when the GPU is cool and idle".into()))
         }
         (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower))
             if low > 1.0 + change.threshold && !significant =>
         {
-            let rest = "which may be chance, given the number of cells and rounds compared";
-            (", ", rest.into(), Some(more))
+            (", which may be chance, given the number of cells and rounds compared".into(), Some(more))
         }
         (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower)) => {
             let smallest_detectable = percent(change.smallest_detectable_change.unwrap_or(f64::INFINITY));
-            ("; ", format!("smallest detectable change {smallest_detectable}"), Some(more))
+            (format!("; smallest detectable change {smallest_detectable}"), Some(more))
         }
-        (Verdict::Slower, _) => ("", String::new(), Some(SEE_WHAT_CHANGED.into())),
-        _ => ("", String::new(), None),
+        (Verdict::Slower, _) => (String::new(), Some(SEE_WHAT_CHANGED.into())),
+        _ => (String::new(), None),
     };
-    (Sentence::new(change_with_interval(change).unwrap_or_default(), link, rest), next)
+    (change_with_interval(change).unwrap_or_default() + &rest, next)
 }

@@ -4,11 +4,10 @@ use gpubench_text::count::counted;
 
 use crate::compare::environment::{Difference, Severity};
 use crate::compare::result::{Change, Conclusion, Gate, InconclusiveReason, MeanChange, VerdictCount};
-use crate::compare::sentence::Sentence;
 use crate::compare::{Policy, Verdict};
 
 /// A conclusion with its reason and the next step.
-type Concluded = (Conclusion, String, Option<Sentence>);
+type Concluded = (Conclusion, String, Option<String>);
 
 /// Returns the gate. `cells` are sorted by severity, `means` by the size of the group.
 pub(crate) fn conclude(
@@ -49,8 +48,9 @@ fn without_regression(cells: &[Change], accepted: &[Verdict]) -> Concluded {
             (_, Some(InconclusiveReason::NotComparable)) => "",
             _ => "--accept-inconclusive",
         };
-        let step = first.next.as_deref().unwrap_or_default();
-        return (Conclusion::Inconclusive, reason, Some(Sentence::new(step, "; or ", accept)));
+        let steps = [first.next.as_deref().unwrap_or_default(), accept];
+        let steps: Vec<&str> = steps.into_iter().filter(|step| !step.is_empty()).collect();
+        return (Conclusion::Inconclusive, reason, Some(steps.join("; or ")));
     }
     let none = match cells.iter().filter(|change| change.p.is_some()).count() {
         1 => "the only cell is not".into(),
@@ -77,11 +77,7 @@ fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Concluded> {
         (None, Some(worst)) => (format!("mean of {}, {}", worst.name(), worst.reason), worst.next.clone()),
         (None, None) => return None,
     };
-    Some((
-        Conclusion::Regression,
-        format!("{counts}; first: {first}"),
-        next.map(|step| Sentence::new(step, "", "")),
-    ))
+    Some((Conclusion::Regression, format!("{counts}; first: {first}"), next))
 }
 
 /// Returns the conclusion if the sides cannot be compared.
@@ -93,7 +89,7 @@ fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy)
         let next = format!(
             "compare runs of one machine, show only ratios with --cross-machine, or set {fact} = \"warn\" in a policy file"
         );
-        return Some((Conclusion::NotComparable, reason, Some(next.into())));
+        return Some((Conclusion::NotComparable, reason, Some(next)));
     }
     // A regression without a time, such as a wrong answer, is still a comparison.
     if cells.iter().any(|change| change.p.is_some() || change.verdict.is_regression()) {

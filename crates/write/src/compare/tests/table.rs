@@ -1,11 +1,12 @@
 //! The text on the terminal: what it says first, which cells have lines, and that it fits a screen.
 
+use gpubench_document::comparison::phrases;
 use gpubench_document::table::{Tone, WIDTH};
 use gpubench_report::case::{Cache, DType};
 
 use super::*;
+use gpubench_analysis::compare::InconclusiveReason;
 use gpubench_analysis::compare::result::Conclusion;
-use gpubench_analysis::compare::{InconclusiveReason, Sentence};
 
 #[test]
 fn the_table_begins_with_the_result_and_shows_the_worst_cells_first() {
@@ -120,6 +121,7 @@ fn copies(cell: &Change, count: u64) -> Vec<Change> {
         let mut copy = cell.clone();
         copy.case.n = 1000 + n;
         copy.interval = copy.interval.map(|[low, high]| [low, high + 1e-4 * n as f64]);
+        copy.reason = phrases::change_with_interval(&copy).unwrap();
         copy
     };
     (0..count).map(copy).collect()
@@ -143,11 +145,8 @@ fn one_run(slower: u64, inconclusive: u64, same: u64) -> Comparison {
         the CPU"
             .into();
     if slower > 0 {
-        comparison.gate.next = Some(Sentence::new(
-            "look at what changed between both revisions",
-            "; ",
-            "run it again if you doubt it",
-        ));
+        comparison.gate.next =
+            Some("look at what changed between both revisions; run it again if you doubt it".into());
     } else {
         (comparison.gate.conclusion, comparison.gate.exit_code) = (Conclusion::Pass, 0);
         comparison.mean_changes.retain(|mean| !mean.is_regression());
