@@ -88,7 +88,12 @@ fn check(name: &str, text: &str, benign: &str) {
 
 /// Returns Markdown without escaped characters and without code, in which nothing is markup.
 fn without_code(text: &str) -> String {
-    let lines = text.lines().map(|line| {
+    let fences = text.lines().filter(|line| line.trim_start().starts_with("```")).collect::<Vec<_>>();
+    let is_fence = |(position, line): (usize, &&str)| *line == ["```text", "```"][position % 2];
+    assert!(fences.iter().enumerate().all(is_fence) && fences.len().is_multiple_of(2), "{fences:?}");
+    // The parts between fences, every other one of which is code.
+    let outside = text.split("```").step_by(2).flat_map(str::lines);
+    let lines = outside.map(|line| {
         let plain = line.replace("\\<", "").replace("\\`", "");
         assert!(plain.matches('`').count().is_multiple_of(2), "a code span does not end: {line}");
         plain.split('`').step_by(2).collect::<String>()

@@ -5,6 +5,7 @@ use gpubench_document::table::{Column, Table, Tone};
 use gpubench_text::count::counted;
 
 use super::markup::{Element, Html, classed, element};
+use super::table::{self as page_table, framed};
 
 /// The elements for headings, by level.
 const HEADINGS: [&str; 4] = ["h2", "h3", "h4", "h5"];
@@ -22,14 +23,14 @@ fn written(block: &Block, level: usize, prefix: &str) -> Html {
         Block::Items(items) => {
             element("ul").holding_all(items.iter().map(|item| element("li").holding(line(item)))).into()
         }
-        Block::Facts(facts) => self::facts(facts).into(),
+        Block::Facts(facts) => {
+            page_table::facts(facts.iter().map(|(name, value)| (name.as_str(), line(value)))).into()
+        }
         Block::Verbatim(text) => element("pre").holding(text.as_str()).into(),
         Block::Table(table) => {
             let title = (!table.title.is_empty()).then(|| heading(level).holding(table.title.as_str()));
-            title
-                .map(Html::from)
-                .unwrap_or_default()
-                .and(classed("div", "scroll").holding(self::table(table)))
+            let name = if table.title.is_empty() { "table" } else { &table.title };
+            title.map(Html::from).unwrap_or_default().and(framed(name, self::table(table)))
         }
         Block::Remarks(remarks) => {
             classed("ul", "reservations").holding_all(remarks.iter().map(|one| remark(one, prefix))).into()
@@ -51,14 +52,6 @@ fn section(section: &DocumentSection, level: usize, prefix: &str) -> Html {
         }
         false => Html::from(heading(level).holding(title)).and(blocks(&section.blocks, level + 1, prefix)),
     }
-}
-
-/// Writes facts as a list of definitions.
-fn facts(facts: &[(String, RichText)]) -> Element {
-    let fact = |(name, value): &(String, RichText)| {
-        Html::from(element("dt").holding(name.as_str())).and(element("dd").holding(line(value)))
-    };
-    classed("dl", "facts").holding_all(facts.iter().map(fact))
 }
 
 fn remark(remark: &Remark, prefix: &str) -> Element {
@@ -86,7 +79,8 @@ fn remark(remark: &Remark, prefix: &str) -> Element {
     }
 }
 
-/// Returns a `table` element, without its title. Figures have the class `figure`, wrong answers `data-tone="wrong"`.
+/// Returns a `table` element, without its title, whose rows are cards on a phone. Figures have the class `figure`, paths,
+/// which break anywhere, `path`, and wrong answers `data-tone="wrong"`.
 pub(super) fn table(table: &Table) -> Element {
     let headings = table.columns.iter().map(|column| {
         let cell = element("th").with("scope", "col").holding(column.full_heading().as_ref());
@@ -95,12 +89,14 @@ pub(super) fn table(table: &Table) -> Element {
     let rows = table.rows.iter().map(|row| {
         let cells = row.iter().zip(&table.columns).map(|(field, column)| {
             let cell = aligned(element("td").holding(field.text.as_str()), column);
+            let cell = if field.text.starts_with('/') { cell.with("class", "path") } else { cell };
+            let cell = cell.with("data-label", &column.full_heading());
             if field.tone == Tone::Wrong { cell.with("data-tone", "wrong") } else { cell }
         });
         element("tr").holding_all(cells)
     });
     let head = element("thead").holding(element("tr").holding_all(headings));
-    element("table").holding(head).holding(element("tbody").holding_all(rows))
+    classed("table", "cards").holding(head).holding(element("tbody").holding_all(rows))
 }
 
 fn aligned(cell: Element, column: &Column) -> Element {
@@ -124,8 +120,8 @@ mod tests {
         let columns = vec![Column::words("name"), Column::figures("N")];
         let wrong = gpubench_document::table::Field { text: "b|c".into(), tone: Tone::Wrong };
         let made = Table::untitled(columns, vec![vec![wrong, "5".into()]]);
-        let expected = "<table><thead><tr><th scope=\"col\">name</th><th scope=\"col\" class=\"figure\">N</th></tr></thead>\
-            <tbody><tr><td data-tone=\"wrong\">b|c</td><td class=\"figure\">5</td></tr></tbody></table>";
+        let expected = "<table class=\"cards\"><thead><tr><th scope=\"col\">name</th><th scope=\"col\" class=\"figure\">N</th></tr></thead>\
+            <tbody><tr><td data-label=\"name\" data-tone=\"wrong\">b|c</td><td class=\"figure\" data-label=\"N\">5</td></tr></tbody></table>";
         assert_eq!(Html::from(table(&made)).into_string(), expected);
     }
 
