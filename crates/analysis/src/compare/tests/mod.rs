@@ -3,6 +3,7 @@
 use gpubench_ops::Checked;
 use gpubench_report::Accuracy;
 use gpubench_report::case::Cell;
+use gpubench_report::report::example::trials;
 use gpubench_report::report::{BackendState, Outcome, Report, Row};
 use rayon::prelude::*;
 
@@ -314,7 +315,13 @@ fn passes_that_differ_by_more_than_a_threshold_disagree() {
     assert!(matches!(noisy(1.2).as_slice(), [cell] if is_changed(cell)));
 }
 
-/// Share of 1 000 comparisons of `runs` a side, nothing changed, that find a regression.
+/// Returns the share of the trials of which the predicate is true: of `full` of them, or of a tenth by default.
+fn share_of(full: u64, is_so: impl Fn(&u64) -> bool + Sync) -> f64 {
+    let count = trials(full);
+    (0..count).into_par_iter().filter(|trial| is_so(trial)).count() as f64 / count as f64
+}
+
+/// Share of comparisons of `runs` a side, nothing changed, that find a regression.
 fn false_alarms(runs: u64, policy: &Policy) -> f64 {
     let finds_regression = |trial: &u64| {
         let first = 2 * runs * trial;
@@ -322,7 +329,7 @@ fn false_alarms(runs: u64, policy: &Policy) -> f64 {
             [first, first + runs].map(|first| simulated(first..first + runs, &REALISTIC, &|_| 1.0));
         compare(&old, &new, policy).gate.conclusion == Conclusion::Regression
     };
-    (0..1000u64).into_par_iter().filter(finds_regression).count() as f64 / 1000.0
+    share_of(1000, finds_regression)
 }
 
 #[test]
@@ -348,7 +355,7 @@ fn three_runs_per_side_find_five_percent_in_one_cell_of_sixty() {
             .all(|change| is_changed(&change.cell()))
             && slower[0].verdict == Verdict::Slower
     };
-    let share = (0..400u64).into_par_iter().filter(found).count() as f64 / 400.0;
+    let share = share_of(400, found);
     assert!(share >= 0.95, "{share}");
 }
 
@@ -391,7 +398,7 @@ fn cells_of_very_different_variation_raise_no_more_false_alarms() {
                 [first, first + runs].map(|first| side((first..first + runs).map(one).collect()));
             compare(&old, &new, &Policy::default()).gate.conclusion == Conclusion::Regression
         };
-        let share = (0..500u64).into_par_iter().filter(finds_regression).count() as f64 / 500.0;
+        let share = share_of(500, finds_regression);
         // Two runs per side cannot show which cells are noisy.
         assert!(share <= 0.02, "{runs} runs per side: {share}");
     }
