@@ -1,8 +1,9 @@
 //! gpubench measures operations on CPU libraries and on CUDA, side by side, and checks every answer.
 //!
 //! Data flows one way: arguments and sweep files become [`settings`], settings become a [`plan`] of cells, the workers
-//! of the [`executor`] turn each cell into an outcome, outcomes make a [`report`]. [`analysis`](answer) derives numbers
-//! from reports, [`document`] says what they mean, and [`write`] has a writer per medium. Only the workers use devices; `docs/architecture.md` has the picture.
+//! of the [`executor`] turn each cell into an outcome, outcomes make a [`report`]. The analysis, such as [`answer`] and
+//! [`compare`], derives numbers from reports, a [`document`] says what they mean, and [`write`](mod@write) has a writer per
+//! medium. Only the workers use devices; `docs/architecture.md` has the picture.
 
 #![forbid(unsafe_code)]
 

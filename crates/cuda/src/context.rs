@@ -293,7 +293,7 @@ impl Cuda {
     }
 
     /// Returns compile and copy times since the last call, and the peak of device memory since
-    /// [`Cuda::watch_memory`].
+    /// `watch_memory`.
     pub fn phases(&self) -> DevicePhases {
         let peak_device_bytes = self.shared.pool.as_ref().and_then(Pool::peak);
         DevicePhases { peak_device_bytes, ..self.shared.stats.borrow_mut().take() }

@@ -55,7 +55,7 @@ pub mod count {
     }
 }
 
-/// Writes numbers for CSV, and reads CSV; [`Table::csv`](crate::table::Table::csv) writes tables.
+/// Writes numbers for CSV, and reads CSV.
 pub mod csv {
     /// Returns the shortest text that reads back as the same number; empty for none.
     pub fn number(figure: Option<f64>) -> String {

@@ -74,7 +74,7 @@ impl<K, G> Graphs<K, G> {
 
 /// The kernels of one execution of a job, which enqueues nothing after them. After the first execution they are launched
 /// as a graph, which takes the host less time than launching each. The graph ends with the kernel of
-/// [`Completion`](super::completion::Completion).
+/// `Completion`.
 #[derive(Default)]
 pub struct Replay {
     graphs: Graphs<Launches, Recorded>,

@@ -1,6 +1,6 @@
 //! Writes a report as one HTML page without network access or system fonts; it shows everything without its script too.
 //!
-//! [`markup`] escapes every text of a report; the page's own style and script are in `assets`.
+//! `markup` escapes every text of a report; the page's own style and script are in `assets`.
 
 mod answer;
 mod blocks;

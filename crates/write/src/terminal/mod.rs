@@ -15,7 +15,7 @@ pub use table::{TerminalTable, painted};
 /// Columns of a terminal, which texts other than tables fit in.
 pub const TERMINAL_WIDTH: usize = 80;
 
-/// Breaks a text at blanks so that it fits on lines of [`WIDTH`](gpubench_document::table::WIDTH) columns, all but the first indented.
+/// Breaks a text at blanks so that it fits on lines of [`WIDTH`] columns, all but the first indented.
 pub fn hanging(text: &str, indent: usize) -> String {
     hanging_within(WIDTH, text, indent)
 }
