@@ -13,12 +13,12 @@ use gpubench_text::count::{agree, counted};
 use gpubench_text::grouped::distinct;
 
 use super::cautions::{is_launch_bound, shown};
-use super::{PEAK_SHARE_TEXT, contenders, has_peaks};
+use super::{MARK, PEAK_SHARE_TEXT, contenders, has_peaks};
 
-/// The sentences for the tables of a report. `mark` is [`MARK`](super::MARK) as the format writes it.
-pub fn method(report: &Report, all_variants: bool, mark: &str) -> Vec<String> {
+/// The sentences for the tables of a report.
+pub fn method(report: &Report, all_variants: bool) -> Vec<String> {
     let rows = shown(report, all_variants);
-    let mut lines: Vec<String> = launch_bound(report, &rows, mark).into_iter().collect();
+    let mut lines: Vec<String> = launch_bound(report, &rows).into_iter().collect();
     if all_variants {
         lines.push("±: half the 95 % interval of the median. Error: with its share of its bound.".into());
         lines.push("Host: median by the host's clock, launch and synchronization included.".into());
@@ -78,7 +78,7 @@ fn executes<'a>(rows: &[&'a Row]) -> impl Iterator<Item = &'a Execute> {
 }
 
 /// The footnote of marked times: `* launch-bound: less than three times the timer overhead (empty kernel 2.70 µs).`
-fn launch_bound(report: &Report, rows: &[&Row], mark: &str) -> Option<String> {
+fn launch_bound(report: &Report, rows: &[&Row]) -> Option<String> {
     let bound = rows.iter().filter(|row| is_launch_bound(row));
     let backends = distinct(bound.map(|row| row.backend.as_str()));
     let overhead = |name: &str| {
@@ -92,7 +92,7 @@ fn launch_bound(report: &Report, rows: &[&Row], mark: &str) -> Option<String> {
     let timer_overhead =
         if timer_overhead.is_empty() { String::new() } else { format!(" ({})", timer_overhead.join(", ")) };
     (!backends.is_empty())
-        .then(|| format!("{mark} launch-bound: less than three times the timer overhead{timer_overhead}."))
+        .then(|| format!("{MARK} launch-bound: less than three times the timer overhead{timer_overhead}."))
 }
 
 /// The clocks of the speed-ups; none where there is none.
@@ -192,7 +192,7 @@ mod tests {
     use gpubench_report::report::{Clock, example};
 
     fn line(report: &Report, start: &str) -> Option<String> {
-        method(report, false, "*").into_iter().find(|line| line.starts_with(start))
+        method(report, false).into_iter().find(|line| line.starts_with(start))
     }
 
     #[test]

@@ -7,6 +7,7 @@ use gpubench_report::report::{BackendState, Environment, Outcome, Report, Row};
 use gpubench_report::{BusRates, Finding, Peaks};
 use gpubench_text::count::counted;
 
+use super::NONE;
 use super::by_backend::by_backend;
 use super::cautions::{self, Caution, cautions};
 use super::environment::{clock_checks, described, device_state, settings_of, timer_overhead, version};
@@ -16,7 +17,6 @@ use super::problems::{ProblemGroup, ended_early, groups, run_warnings, summary};
 use super::sentences::paragraph;
 use super::sweeps::Sweeps;
 use super::tables::tables;
-use super::{MARK, NONE};
 use crate::blocks::{Block, Document, DocumentSection, Remark, RichText};
 use crate::table::{Column, Field, Table, Tone};
 
@@ -65,7 +65,7 @@ pub fn document(report: &Report, all_variants: bool) -> Document {
 pub fn all_tables(report: &Report, all_variants: bool) -> Vec<Block> {
     let mut blocks = results(report, all_variants);
     if !report.rows.is_empty() {
-        blocks.extend(Block::items(method(report, all_variants, MARK)));
+        blocks.extend(Block::items(method(report, all_variants)));
         blocks.extend(notes(report, all_variants));
     }
     blocks.extend(problems(report));
@@ -160,7 +160,9 @@ fn link(report: &Report, row: &Row) -> (String, String) {
 
 /// Returns the identifier of a row within its report.
 pub fn row_id(report: &Report, row: &Row) -> String {
-    let index = report.rows.iter().position(|other| std::ptr::eq(other, row)).unwrap_or_default();
+    // The rows lie in order of their addresses; a page asks for each of them.
+    let index =
+        report.rows.binary_search_by_key(&std::ptr::from_ref(row), std::ptr::from_ref).unwrap_or_default();
     format!("row-{index}")
 }
 
@@ -174,7 +176,7 @@ pub fn method_items(report: &Report, all_variants: bool) -> Vec<Block> {
          includes 1. At such sizes no side is named as faster.",
         "`report.json` next to this file holds every sample and the settings.",
     ];
-    let lines = method(report, all_variants, MARK).into_iter();
+    let lines = method(report, all_variants).into_iter();
     vec![Block::Items(lines.chain(always.map(str::to_owned)).map(with_code).collect())]
 }
 

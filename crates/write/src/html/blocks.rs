@@ -63,8 +63,7 @@ fn remark(remark: &Remark, prefix: &str) -> Element {
             element("li").holding(kind).holding(format!("{count}: {}. ", remark.text))
         }
     };
-    let next = |next: &String| classed("span", "next").holding(format!("Next: {next}."));
-    let item = item.holding_all(remark.next.iter().map(next));
+    let item = item.holding_all(remark.next.as_deref().map(page_table::next_step));
     match remark.links.as_slice() {
         [] => item,
         links => {

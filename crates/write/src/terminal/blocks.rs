@@ -7,7 +7,7 @@ use gpubench_document::table::Table;
 use gpubench_text::count::counted;
 
 use super::table::leave_out_alike;
-use super::{TERMINAL_WIDTH, TerminalTable, hanging_within, painted};
+use super::{MAX_PROSE, TERMINAL_WIDTH, TerminalTable, hanging_within, painted};
 
 /// Remarks about cells that are listed; the others are counted.
 const MAX_REMARKS: usize = 20;
@@ -29,9 +29,6 @@ impl Default for Screen {
         Screen { width: TERMINAL_WIDTH, color: false }
     }
 }
-
-/// Columns of the terminal that sentences take at most.
-const MAX_PROSE: usize = 120;
 
 /// Writes blocks, an empty line between them. Tables of one section leave out the same columns where lines are too long.
 pub fn blocks(blocks: &[Block], screen: Screen) -> String {

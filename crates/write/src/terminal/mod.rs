@@ -7,18 +7,14 @@ mod tests;
 
 use std::fmt::Write;
 
-use gpubench_document::table::WIDTH;
-
 pub use blocks::{Screen, blocks};
 pub use table::{TerminalTable, painted};
 
 /// Columns of a terminal, which texts other than tables fit in.
 pub const TERMINAL_WIDTH: usize = 80;
 
-/// Breaks a text at blanks so that it fits on lines of [`WIDTH`] columns, all but the first indented.
-pub fn hanging(text: &str, indent: usize) -> String {
-    hanging_within(WIDTH, text, indent)
-}
+/// Columns of the terminal that sentences take at most; longer lines are hard to read.
+pub(crate) const MAX_PROSE: usize = 120;
 
 /// Breaks a text at blanks so that it fits on lines of `width` columns, all but the first indented.
 pub fn hanging_within(width: usize, text: &str, indent: usize) -> String {

@@ -1,4 +1,4 @@
-use gpubench_document::table::{Column, Field, Layout, Table, Tone};
+use gpubench_document::table::{Column, Field, Layout, Table, Tone, WIDTH};
 
 use super::*;
 

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::terminal::{TERMINAL_WIDTH, TerminalTable, hanging_within, painted};
+use crate::terminal::{MAX_PROSE, TERMINAL_WIDTH, TerminalTable, hanging_within, painted};
 use gpubench_analysis::answer::Contender;
 use gpubench_document::table::{Layout, Table, Tone};
 use gpubench_report::report::Report;
@@ -24,9 +24,6 @@ const MAX_ROWS: usize = 16;
 
 /// A report of one side and at most this many cases has one row per case; of more, one row per sweep.
 const MAX_CASES: usize = 12;
-
-/// Columns of the terminal that sentences take at most; longer lines are hard to read.
-const MAX_PROSE: usize = 120;
 
 /// The first screen for a terminal as wide as the view says.
 pub(crate) fn screen(report: &Report, view: &View) -> String {
