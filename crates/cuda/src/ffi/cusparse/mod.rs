@@ -38,9 +38,15 @@ fn type_of(dtype: DType) -> sys::cudaDataType {
     }
 }
 
-/// Returns a pointer to a host scalar for the generic routines, which read it before the call returns.
-fn scalar<T>(value: &T) -> *const c_void {
-    (value as *const T).cast()
+/// Returns pointers to the numbers 1 and 0 of an element type, for the generic routines. They are always valid.
+fn one_and_zero(dtype: DType) -> [*const c_void; 2] {
+    fn pointers<T>(numbers: &'static [T; 2]) -> [*const c_void; 2] {
+        numbers.each_ref().map(|number| (&raw const *number).cast())
+    }
+    match dtype {
+        DType::F32 => pointers(&[1.0_f32, 0.0]),
+        DType::F64 => pointers(&[1.0_f64, 0.0]),
+    }
 }
 
 /// A handle with its stream that reads scalars from the host.
@@ -116,4 +122,19 @@ fn side(count: usize) -> Result<i64> {
 /// Returns the address of a buffer that work on the stream writes.
 fn buffer(buffer: &CudaSlice<u8>, stream: &CudaStream) -> *mut c_void {
     buffer.device_ptr(stream).0 as *mut c_void
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_of_products_live_on() {
+        let [one, zero] = one_and_zero(DType::F32).map(<*const c_void>::cast::<f32>);
+        // SAFETY: both point to numbers of this type that live as long as the program.
+        assert_eq!(unsafe { (*one, *zero) }, (1.0, 0.0));
+        let [one, zero] = one_and_zero(DType::F64).map(<*const c_void>::cast::<f64>);
+        // SAFETY: as above.
+        assert_eq!(unsafe { (*one, *zero) }, (1.0, 0.0));
+    }
 }

@@ -9,7 +9,7 @@ use gpubench_backend::contents::Memory;
 use gpubench_report::error::CellError;
 
 use super::super::tuning::fastest;
-use super::{BASE, INDEX, PLAIN, Sparse, SparseMatrix, buffer, check, scalar, side, type_of};
+use super::{BASE, INDEX, PLAIN, Sparse, SparseMatrix, buffer, check, one_and_zero, side, type_of};
 use crate::context::{Cuda, DeviceElement};
 use crate::failure::Result;
 use crate::sparse::DeviceCsr;
@@ -213,7 +213,7 @@ impl<T: DeviceElement> SparseProduct<T> {
         let mut entries = c.allocate(cuda, indptr)?;
         c.point_at(stream, &mut entries)?;
         let &SparseProduct { sparse: Sparse { handle, .. }, ref a, ref b, algorithm: way } = self;
-        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, type_of(T::DTYPE));
+        let ([one, zero], plain, real) = (one_and_zero(T::DTYPE), PLAIN, type_of(T::DTYPE));
         // SAFETY: handle and descriptors are live and come from the same computed product; scalars are of the compute
         // type; the result's arrays are large enough.
         check("cusparseSpGEMM_copy", unsafe {
@@ -266,7 +266,7 @@ impl<T: DeviceElement> SparseProduct<T> {
         work: *mut c_void,
     ) -> Result<()> {
         let &SparseProduct { sparse: Sparse { handle, .. }, ref a, ref b, algorithm: way } = self;
-        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, type_of(T::DTYPE));
+        let ([one, zero], plain, real) = (one_and_zero(T::DTYPE), PLAIN, type_of(T::DTYPE));
         // SAFETY: handle and descriptors are live, the operands' shapes agree (`new`), scalars are of the compute type;
         // `work` is null, which asks for the size, or a device buffer of `bytes` bytes that outlives the product.
         check(name, unsafe {
@@ -277,7 +277,7 @@ impl<T: DeviceElement> SparseProduct<T> {
     /// Returns the bytes that the computation needs by the second and third algorithm, which ask for them in a way of their own.
     fn estimate_memory(&self, cuda: &Cuda, state: &Descriptor, c: &Unfilled) -> Result<usize> {
         let &SparseProduct { sparse: Sparse { handle, .. }, ref a, ref b, algorithm: way } = self;
-        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, type_of(T::DTYPE));
+        let ([one, zero], plain, real) = (one_and_zero(T::DTYPE), PLAIN, type_of(T::DTYPE));
         let call = |size: &mut usize, work: *mut c_void, needed: *mut usize| {
             // SAFETY: handle and descriptors are live and estimated, scalars are of the compute type; `work` and `needed` are null,
             // which asks for the size, or a device buffer of `size` bytes and a place for a number.
@@ -367,7 +367,7 @@ impl<T: DeviceElement> Repeated<T> {
     /// Enqueues the computation of the values.
     pub(crate) fn compute(&self) -> Result<()> {
         let SparseProduct { sparse: Sparse { handle, .. }, a, b, .. } = &self.product;
-        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, type_of(T::DTYPE));
+        let ([one, zero], plain, real) = (one_and_zero(T::DTYPE), PLAIN, type_of(T::DTYPE));
         let (handle, c, state) = (*handle, self.c.0, self.state.0);
         // SAFETY: handle and descriptors are live and hold the structure of this product; scalars are of the compute type; the
         // result's arrays and the buffers that the descriptor names live as long as this value.

@@ -6,7 +6,7 @@ use cudarc::cusparse::sys;
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
 use gpubench_report::error::CellError;
 
-use super::{PLAIN, Sparse, SparseMatrix, buffer, check, scalar, side, type_of};
+use super::{PLAIN, Sparse, SparseMatrix, buffer, check, one_and_zero, side, type_of};
 use crate::context::DeviceElement;
 use crate::failure::Result;
 use crate::sparse::DeviceCsr;
@@ -144,7 +144,7 @@ impl<T: DeviceElement> MatrixVector<T> {
 
     /// Returns handle, factor, matrix, x, factor of y, and y, in the form that the routines take.
     fn arguments(&self) -> Arguments {
-        let (one, zero) = (scalar(&T::ONE), scalar(&T::ZERO));
+        let [one, zero] = one_and_zero(T::DTYPE);
         (self.sparse.handle, one, self.matrix.raw, self.x.0.cast_const(), zero, self.y.0)
     }
 
