@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use gpubench_backend::host::regular;
+use gpubench_document::report::screen::legend;
 use gpubench_report::format::{Unprintable, for_stdout};
 use gpubench_text::grouped::distinct;
 use jiff::Timestamp;
@@ -23,10 +24,15 @@ use crate::settings::names;
 use crate::settings::options::Ops;
 use crate::settings::resolve::RESULTS;
 use crate::write::report::{FORMATS, View};
-use crate::write::terminal::{Screen, TERMINAL_WIDTH};
+use crate::write::terminal::{Screen, TERMINAL_WIDTH, blocks};
 
 /// Prints the report in `args`.
 pub(crate) fn run(args: &ShowArgs) -> Result<()> {
+    let (color, width) = (!args.no_color && stream::takes_colors(), stream::width());
+    if args.legend {
+        let screen = Screen { width: width.unwrap_or(TERMINAL_WIDTH), color };
+        return stream::print(&blocks(&[legend()], screen));
+    }
     let format = for_stdout(&names::formats(&args.format).context("--format")?).map_err(|why| match why {
         Unprintable::Count(_) => {
             anyhow!("--format: stdout takes one format: name {}", FORMATS.printable())
@@ -59,10 +65,9 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
         );
         choose_contenders(shown, Some(names))?;
     }
-    let color = !args.no_color && stream::takes_colors();
-    let width = stream::width();
     let (tables, all_variants, folder) = (args.tables, args.all_variants, folder_of_run(&report));
-    let view = View { tables, all_variants, color, width, folder, ..View::default() };
+    let shown = args.report.clone().map(|report| folder_of_run(&report).unwrap_or(report));
+    let view = View { tables, all_variants, color, width, folder, shown, ..View::default() };
     let text = match &args.member {
         Some(member) => format.text(fleet.member(member).context("--member")?, &view)?,
         None => rendered(&fleet, format, &view)?,

@@ -181,6 +181,10 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     pub all_variants: bool,
 
+    /// Print the meaning of the first screen's columns and marks, and nothing else
+    #[arg(long)]
+    pub legend: bool,
+
     /// Print without colours (as with NO_COLOR set)
     #[arg(long)]
     pub no_color: bool,

@@ -13,6 +13,7 @@ use crate::plan::Plan;
 use crate::plan::refinement::next_sizes;
 use crate::report::Report;
 use crate::report::file::save_all;
+use crate::settings::resolve::RESULTS;
 use crate::settings::{Destination, OutputSettings, Settings};
 use crate::write::report::{JSON, TABLE, View, nothing_measured};
 use crate::{observe, user_cache};
@@ -107,7 +108,10 @@ pub(crate) fn deliver(settings: &Settings, finished: &Finished) -> Result<()> {
         if let Some(text) = time_spent(report, start.elapsed().as_secs_f64()) {
             stream::note(&text);
         }
-        stream::note(&format!("gpubench: results are in {}", folder.display()));
+        // The first screen ends with this.
+        if text.is_empty() {
+            stream::note(&format!("gpubench: results are in {}", folder.display()));
+        }
     }
     stream::print(&text)?;
     unsaved.map_or(Ok(()), Err)
@@ -143,15 +147,17 @@ fn time_spent(report: &Report, exporting_s: f64) -> Option<String> {
 
 /// Returns the display settings of a run.
 pub(crate) fn view(output: &OutputSettings) -> View {
+    let folder = match &output.destination {
+        Destination::Folder(folder) => Some(folder.clone()),
+        Destination::Stdout => None,
+    };
     View {
         tables: output.tables,
         all_variants: output.all_variants,
         color: output.color,
         width: stream::width(),
-        folder: match &output.destination {
-            Destination::Folder(folder) => Some(folder.clone()),
-            Destination::Stdout => None,
-        },
+        shown: folder.clone().filter(|folder| folder.parent() != Some(Path::new(RESULTS))),
+        folder,
         theme: output.theme,
         charts: output.charts,
     }

@@ -37,15 +37,13 @@ impl FirstUse {
         let on_gpu = row.side == Side::Gpu;
         let (phases, execute) = (row.phases.as_ref().filter(|_| on_gpu)?, row.execute.as_ref()?);
         let state = report.environment.backend(&row.backend)?;
-        let copies =
-            [&phases.upload, &phases.download].map(|copy| copy.as_ref().and_then(|c| median(&c.host_s)));
         Some(FirstUse {
             context_s: state.description["context_s"].as_f64(),
             compile_s: phases.compile.and_then(|compile| compile.cold_s),
             compile_cached_s: phases.compile.and_then(|compile| compile.cached_s),
             plan_s: phases.plan_s,
             first_call_s: (phases.first_s - execute.host_median_s).max(0.0),
-            copies_s: copies[0].zip(copies[1]).map(|(up, down)| up + down),
+            copies_s: copies_s(row),
         })
     }
 
@@ -54,6 +52,20 @@ impl FirstUse {
         let parts = [self.context_s, self.compile_s.or(self.compile_cached_s), self.plan_s];
         parts.into_iter().flatten().sum::<f64>() + self.first_call_s
     }
+}
+
+/// Returns the number of calls after which B's GPU has repaid one copy of the operands to it and of the answer back; `None` where A
+/// runs on a GPU too, and where the copies were not measured.
+pub fn copies_to_repay(pair: &Pair<'_>) -> Option<Repayment> {
+    let copies = copies_s(pair.b).filter(|_| pair.a.side == Side::Cpu && pair.b.side == Side::Gpu)?;
+    Some(calls(copies, pair.a_s, pair.b_s))
+}
+
+/// Host seconds of the operands to the device and the answer back, once each.
+fn copies_s(row: &Row) -> Option<f64> {
+    let phases = row.phases.as_ref()?;
+    let [up, down] = [&phases.upload, &phases.download].map(|copy| median(&copy.as_ref()?.host_s));
+    Some(up? + down?)
 }
 
 /// The number of calls on the GPU that repay its first use, written as `105` or `never`.

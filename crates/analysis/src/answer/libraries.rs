@@ -6,8 +6,30 @@ use gpubench_report::report::{Outcome, Report, Row, RunWarning};
 use gpubench_report::{Origin, Side, vendor_of};
 use gpubench_text::grouped::{distinct, grouped};
 
-/// Returns one warning per library that was not found where its side has times, with the ops that it could change.
-pub fn missing(report: &Report) -> Vec<RunWarning> {
+/// A library that was not found where its side has times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MissingLibrary<'a> {
+    /// Side that could be faster with it.
+    pub side: Side,
+    /// What was found instead: `no MKL library was found`.
+    pub reason: &'a str,
+    /// The step that would install it.
+    pub fix: &'a str,
+    /// The ops whose times it could change.
+    pub ops: Vec<&'a str>,
+}
+
+impl From<MissingLibrary<'_>> for RunWarning {
+    fn from(missing: MissingLibrary<'_>) -> RunWarning {
+        let MissingLibrary { side, reason, fix, ops } = missing;
+        let text =
+            format!("{reason}: the {} could be faster than it is here ({})", side.label(), ops.join(", "));
+        RunWarning { text, next: fix.to_owned() }
+    }
+}
+
+/// Returns the libraries that were not found where their side has times, with the ops that they could change.
+pub fn missing(report: &Report) -> Vec<MissingLibrary<'_>> {
     let has_times = |row: &&Row, is: fn(&Row, &Row) -> bool| {
         report.rows.iter().any(|other| other.execute.is_some() && is(row, other))
     };
@@ -23,15 +45,10 @@ pub fn missing(report: &Report) -> Vec<RunWarning> {
     let rows = report.rows.iter().filter(is_missing);
     let keyed = rows.map(|row| {
         let reason = row.reason.as_deref().unwrap_or("it was not found");
-        ((row.side, reason, row.fix.as_deref()), row)
+        ((row.side, reason, row.fix.as_deref().unwrap_or_default()), row.case.op.as_str())
     });
-    let mut warnings = vec![];
-    for ((side, reason, fix), rows) in grouped(keyed) {
-        let ops = distinct(rows.iter().map(|row: &&Row| row.case.op.as_str())).join(", ");
-        let text = format!("{reason}: the {} could be faster than it is here ({ops})", side.label());
-        warnings.push(RunWarning { text, next: fix.unwrap_or_default().to_owned() });
-    }
-    warnings
+    let missing = |((side, reason, fix), ops)| MissingLibrary { side, reason, fix, ops: distinct(ops) };
+    grouped(keyed).into_iter().map(missing).collect()
 }
 
 /// Returns the words of the libraries of which a side has times: `mkl`, `openblas`, `cublas`.
@@ -61,8 +78,9 @@ mod tests {
         ]);
         let found = missing(&report);
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].text, "no MKL was found: the CPU could be faster than it is here (matmul, svd)");
-        assert_eq!(found[0].next, "pip install mkl");
+        let warning = RunWarning::from(found[0].clone());
+        assert_eq!(warning.text, "no MKL was found: the CPU could be faster than it is here (matmul, svd)");
+        assert_eq!(warning.next, "pip install mkl");
         assert_eq!(measured(&report, Side::Cpu), BTreeSet::from(["openblas"]));
         report.rows.push(example::measured("matmul", 500, "cpu", "mkl", 1e-3));
         assert_eq!(missing(&report).len(), 1, "svd by MKL is missing at every size");

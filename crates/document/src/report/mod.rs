@@ -10,6 +10,7 @@ pub mod method;
 pub mod parts;
 pub mod phases;
 pub mod problems;
+pub mod screen;
 pub mod sentences;
 pub mod sweeps;
 pub mod tables;

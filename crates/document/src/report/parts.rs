@@ -14,8 +14,10 @@ use super::environment::{clock_checks, described, device_state, settings_of, tim
 use super::method::method;
 use super::phases::phases;
 use super::problems::{ProblemGroup, ended_early, groups, run_warnings, summary};
+use super::screen::legend;
 use super::sentences::paragraph;
 use super::sweeps::Sweeps;
+use super::sweeps::notes::grades;
 use super::tables::tables;
 use crate::blocks::{Block, Document, DocumentSection, Remark, RichText};
 use crate::table::{Column, Field, Table, Tone};
@@ -63,7 +65,7 @@ pub fn document(report: &Report, all_variants: bool) -> Document {
 
 /// What `--tables` shows below the first screen: the tables, their legend, notes and warnings, and cells without a time.
 pub fn all_tables(report: &Report, all_variants: bool) -> Vec<Block> {
-    let mut blocks = results(report, all_variants);
+    let mut blocks: Vec<Block> = facts(report).into_iter().chain(results(report, all_variants)).collect();
     if !report.rows.is_empty() {
         blocks.extend(Block::items(method(report, all_variants)));
         blocks.extend(notes(report, all_variants));
@@ -75,11 +77,28 @@ pub fn all_tables(report: &Report, all_variants: bool) -> Vec<Block> {
 /// The answer in sentences and one table; empty where no case has both sides.
 fn answer(report: &Report) -> Vec<Block> {
     let sweeps = Sweeps::of(report);
-    let Some(grid) = sweeps.sweep_table(true) else { return vec![] };
-    let notes = [sweeps.memory_decides(false), sweeps.first_use(), sweeps.legend(Some(&grid))];
-    let sentences = paragraph(report).iter().map(|line| line.to_string().into()).collect();
-    let notes = notes.into_iter().flatten().map(|note| Block::paragraph(note.replace('\n', " ")));
-    [Block::Items(sentences), Block::Table(grid)].into_iter().chain(notes).collect()
+    let table = sweeps.sides_table(false).or_else(|| sweeps.rivals_table(false)).map(Block::Table);
+    let sentences = match sweeps.comparisons() {
+        0 => vec![],
+        _ => paragraph(report).iter().map(|line| line.to_string()).collect(),
+    };
+    let notes = [sweeps.memory_decides(false), sweeps.first_use()];
+    let notes = notes.into_iter().flatten().map(Block::paragraph);
+    let legend = table.is_some().then(legend);
+    Block::items(sentences).into_iter().chain(table).chain(notes).chain(legend).collect()
+}
+
+/// What the first screen has no room for: crossovers by each kind of time, variants, first use, grades.
+fn facts(report: &Report) -> Option<Block> {
+    let sweeps = Sweeps::of(report);
+    let mut facts = sweeps.crossovers();
+    facts.extend(sweeps.memory_decides(true));
+    facts.extend(
+        [sweeps.variants(), sweeps.slower_variants(), sweeps.first_use(), grades(report)]
+            .into_iter()
+            .flatten(),
+    );
+    Block::items(facts)
 }
 
 /// One table per op, element type and cache state.

@@ -105,7 +105,8 @@ pub fn first_lines(report: &Report, elsewhere: &str, folder: Option<&Path>) -> V
 
 /// The warnings about a run as a whole: libraries that are missing, then what the run has noted.
 pub fn run_warnings(report: &Report) -> Vec<RunWarning> {
-    let mut warnings = libraries::missing(report);
+    let mut warnings: Vec<RunWarning> =
+        libraries::missing(report).into_iter().map(RunWarning::from).collect();
     warnings.extend(report.environment.warnings.iter().cloned());
     warnings
 }

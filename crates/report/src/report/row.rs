@@ -190,8 +190,13 @@ impl Row {
 
     /// Returns whether it may represent its side in the headline: full precision, the run's number of threads, and the whole op.
     pub fn is_headline(&self) -> bool {
+        self.is_whole() && fewer_threads(&self.variant).is_none()
+    }
+
+    /// Returns whether it executes the whole op in full precision, on any number of threads.
+    pub fn is_whole(&self) -> bool {
         let reuses = crate::variant::reuses(&self.backend, &self.case.op, &self.variant);
-        self.accuracy.is_headline() && fewer_threads(&self.variant).is_none() && !reuses
+        self.accuracy.is_headline() && !reuses
     }
 
     /// Returns the origin of the variant that did the work.

@@ -335,7 +335,7 @@ mod tests {
     fn a_report_of_one_side_says_that_there_is_no_speed_up() {
         let mut report = example::full();
         report.rows.retain(|row| row.backend == "cpu");
-        assert!(answer(&report).into_string().contains("CPU times only: no GPU variant was selected."));
+        assert!(answer(&report).into_string().contains("CPU only: no GPU variant was selected."));
         assert!(in_words(&report).is_empty());
         assert!(overview(&report).is_empty() && first_use(&report).is_empty());
     }

@@ -35,6 +35,8 @@ pub struct View {
     pub width: Option<usize>,
     /// The folder of the report, where it is known: `gpubench run --resume` goes on there.
     pub folder: Option<PathBuf>,
+    /// What `gpubench show` must be given to show the report; `None` where that takes it as the newest run.
+    pub shown: Option<PathBuf>,
     /// The look of charts.
     pub theme: Theme,
     /// The kinds of charts.

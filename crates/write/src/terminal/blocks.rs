@@ -103,8 +103,11 @@ fn remarks(remarks: &[Remark], screen: Screen) -> String {
         let _ = writeln!(text, "  {begin}{}", wrapped(&remark.text));
         let below = remark.next.iter().map(|next| format!("next: {next}"));
         let below = below.chain((!remark.cells.is_empty()).then(|| remark.cells.clone()));
+        // Without a column of kinds the next step would look like another remark.
+        let indent = indent.max(4);
         for line in below {
-            let _ = writeln!(text, "{:indent$}{}", "", wrapped(&line));
+            let line = hanging_within(screen.width.min(MAX_PROSE), &line, indent);
+            let _ = writeln!(text, "{:indent$}{line}", "");
         }
     }
     if let Some(more) = remarks.len().checked_sub(MAX_REMARKS).filter(|more| *more > 0) {

@@ -58,12 +58,20 @@ impl<'a> ContenderRows<'a> {
     /// Returns whether a row may represent it. A variant that is named in full may have reduced precision or fewer threads.
     fn has(self, row: &Row) -> bool {
         match self {
-            ContenderRows::Side { side, has_tuned } => {
-                row.side == side && row.is_headline() && (has_tuned || row.origin() != Origin::Tuned)
-            }
+            ContenderRows::Side { .. } => row.is_headline() && self.has_on_any_threads(row),
             ContenderRows::Named(_) => self.items().any(|item| {
                 is_of(item, &row.backend, &row.variant) && (row.is_headline() || is_one_variant(item))
             }),
+        }
+    }
+
+    /// Returns whether a row may represent it but for its number of threads.
+    fn has_on_any_threads(self, row: &Row) -> bool {
+        match self {
+            ContenderRows::Side { side, has_tuned } => {
+                row.side == side && row.is_whole() && (has_tuned || row.origin() != Origin::Tuned)
+            }
+            ContenderRows::Named(_) => self.has(row),
         }
     }
 }
@@ -185,6 +193,11 @@ impl<'a> Versus<'a> {
     /// Returns whether a row may represent a contender, once it is measured.
     pub fn has(self, contender: Contender, row: &Row) -> bool {
         self.selection(contender).has(row)
+    }
+
+    /// Returns whether a row may represent a contender but for its number of threads.
+    pub fn has_on_any_threads(self, contender: Contender, row: &Row) -> bool {
+        self.selection(contender).has_on_any_threads(row)
     }
 
     /// Returns whether gpubench's tuned code takes part on both sides.

@@ -39,13 +39,13 @@ impl ShownCrossover {
     }
 }
 
-/// `312 (290–335)`, `all`, `none`, `some`, the range that contains an unknown crossover (`100–187`, or `1330–?` if it may be
-/// above the largest size), or `?`.
-pub(crate) fn short(found: &Crossover, with_interval: bool) -> String {
+/// `312`, `≤ 100` where B is faster at every size, `none`, `some`, the range that contains an unknown crossover (`100–187`, or
+/// `1330–?` if it may be above the largest size), or `?`.
+pub(crate) fn short(found: &Crossover) -> String {
     let size = |size| size_text(size, found.interval);
     let shown = ShownCrossover::of(found);
     let place = match shown {
-        ShownCrossover::All => "all".into(),
+        ShownCrossover::All => format!("≤ {}", found.smallest),
         ShownCrossover::None => "none".into(),
         ShownCrossover::Some => "some".into(),
         ShownCrossover::From(at) => size(at),
@@ -54,13 +54,5 @@ pub(crate) fn short(found: &Crossover, with_interval: bool) -> String {
         ShownCrossover::Unknown => "?".into(),
     };
     let place = place + if shown.has_plus(found) { "+" } else { "" };
-    let place = place + if found.is_unreliable && shown != ShownCrossover::Unknown { "!" } else { "" };
-    match (shown, found.interval) {
-        (ShownCrossover::From(_), [Place::At(low), Place::At(high)])
-            if with_interval && size(low) != size(high) =>
-        {
-            format!("{place} ({}–{})", size(low), size(high))
-        }
-        _ => place,
-    }
+    place + if found.is_unreliable && shown != ShownCrossover::Unknown { "!" } else { "" }
 }

@@ -1,11 +1,8 @@
 //! The sweeps of a report: their tables, notes and legend, for the first screen and other overviews.
 
-pub mod columns;
-mod crossovers;
+pub(crate) mod crossovers;
 mod larger;
-mod legend;
 pub mod notes;
-mod tables;
 
 use crate::report::sentences::largest;
 use gpubench_analysis::answer::crossover::{Crossover, crossovers};

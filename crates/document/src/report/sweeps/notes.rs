@@ -1,10 +1,9 @@
-//! The title and the notes of the first screen: warnings, missing libraries, first use, slower variants.
+//! The title of a report, and sentences about its sweeps: crossovers, first use, slower variants.
 
 use std::collections::BTreeMap;
 
 use crate::report::crossover_text::{crossover_clause, plain};
 use gpubench_analysis::answer::first_use::{FirstUse, calls_to_repay, condition};
-use gpubench_analysis::answer::libraries;
 use gpubench_analysis::answer::{
     Comparison, Contender, Estimate, Kind, Names, Pair, SpeedUp, Versus, has_both_caches, memory_decides,
 };
@@ -15,8 +14,7 @@ use gpubench_report::report::machine::machine;
 use gpubench_report::report::quantity::{three_digits, time_text};
 use gpubench_report::report::{Outcome, Report, Row};
 use gpubench_text::count::counted;
-use gpubench_text::grouped::{distinct, grouped};
-use gpubench_text::words::capitalised;
+use gpubench_text::grouped::distinct;
 
 use super::super::cautions::shown;
 use super::super::problems::{ended_early, why_none_of};
@@ -32,14 +30,15 @@ pub fn title(report: &Report) -> String {
         let measured = report.rows.iter().any(|row| row.side == side && row.execute.is_some());
         measured.then(|| machine(report, side).unwrap_or_else(|| "GPU".into()))
     });
-    let conditions = conditions(report);
+    let of_one = conditions(report);
+    let conditions = of_one.replace(", ", ", N x N, ");
     match sides {
         [Some(cpu), Some(gpu)] if versus.is_tuned() => {
             format!("{gpu} against {cpu}, both with gpubench's own tuned code; {conditions}.")
         }
         [Some(cpu), Some(gpu)] => format!("{gpu} against {cpu}; {conditions}."),
-        [Some(cpu), None] => format!("{}\n{cpu}; {conditions}.", no_gpu(report)),
-        [None, Some(gpu)] => format!("No CPU was measured: GPU times only.\n{gpu}; {conditions}."),
+        [Some(cpu), None] => format!("{} {cpu}; {of_one}.", no_gpu(report)),
+        [None, Some(gpu)] => format!("No CPU was measured. {gpu}; {of_one}."),
         [None, None] => format!("Nothing was measured{}.", why_none_of(&report.rows)),
     }
 }
@@ -56,7 +55,7 @@ fn title_of(report: &Report, versus: Versus<'_>) -> String {
         Some(other) => {
             let [none, times] = [missing, missing.other()].map(|one| versus.name(one));
             let why = why_none_of(report.rows.iter().filter(|row| versus.has(missing, row)));
-            format!("No cell of {none} was measured{why}.\n{times} times only: {other}; {conditions}.")
+            format!("No cell of {none} was measured{why}. {times} times only: {other}; {conditions}.")
         }
         None => format!("Nothing was measured{}.", why_none_of(&report.rows)),
     }
@@ -67,16 +66,16 @@ fn no_gpu(report: &Report) -> &'static str {
     let mut of_gpu = report.rows.iter().filter(|row| row.side == Side::Gpu);
     let Some(gpu) = of_gpu.next() else {
         return match ended_early(report).is_some() && asks_for_others(report) {
-            true => "CPU times only: the run ended before any cell of another backend.",
-            false => "CPU times only: no GPU variant was selected.",
+            true => "CPU only: the run ended before any cell of another backend.",
+            false => "CPU only: no GPU variant was selected.",
         };
     };
     if gpu.outcome == Outcome::Incorrect || of_gpu.any(|row| row.outcome == Outcome::Incorrect) {
-        return "CPU times only: no answer of the GPU was correct.";
+        return "CPU only: no answer of the GPU was correct.";
     }
     match report.environment.backend(&gpu.backend).is_some_and(|backend| backend.available) {
-        true => "No GPU cell was measured: CPU times only.",
-        false => "No GPU found: CPU times only (gpubench doctor lists what is missing).",
+        true => "CPU only: no GPU cell was measured (gpubench show --tables).",
+        false => "No GPU found (gpubench doctor).",
     }
 }
 
@@ -87,7 +86,7 @@ fn asks_for_others(report: &Report) -> bool {
     asked.any(|name| report.rows.iter().all(|row| row.backend != name))
 }
 
-/// `float32, N x N, cold caches`: element type and shape of the operands, and the state of the caches.
+/// `float32, cold caches`: element type of the operands, and the state of the caches.
 fn conditions(report: &Report) -> String {
     let dtypes = DType::ALL.iter().filter(|dtype| report.rows.iter().any(|row| row.case.dtype == **dtype));
     let dtypes: Vec<&str> = dtypes.map(|dtype| dtype.words()).collect();
@@ -95,9 +94,7 @@ fn conditions(report: &Report) -> String {
         _ if has_both_caches(report) => "cold and hot".into(),
         cache => cache.to_string(),
     };
-    let has_operands = report.rows.iter().any(|row| op::compares_sides(&row.case.op));
-    let operands = if has_operands { ", N x N" } else { "" };
-    format!("{}{operands}, {caches} caches", dtypes.join(" and "))
+    format!("{}, {caches} caches", dtypes.join(" and "))
 }
 
 /// The number of best times of each grade, at all sizes: the tables of the screen may show fewer.
@@ -111,25 +108,20 @@ pub fn grades(report: &Report) -> Option<String> {
     let counts: Vec<String> = counts.iter().map(|(grade, count)| format!("{count} {grade}")).collect();
     let counts = counts.join(", ");
     let times = counted(total, "best time");
-    (total > 0).then(|| format!("Grades of {times}, at all sizes: {counts}{meaning}. Why: --tables."))
-}
-
-/// The libraries that are missing, one sentence each.
-pub fn missing_libraries(report: &Report) -> impl Iterator<Item = String> {
-    libraries::missing(report)
-        .into_iter()
-        .map(|missing| format!("{}; {}.", capitalised(&missing.text), missing.next))
+    (total > 0).then(|| format!("Grades of {times}, at all sizes: {counts}{meaning}."))
 }
 
 /// The first warning about the run, and the number of further ones.
 pub fn first_run_warning(report: &Report) -> Option<String> {
     let warnings = &report.environment.warnings;
     let first = warnings.first()?;
+    // The consequence and the advice are in the tables.
+    let fact = first.text.split(", so ").next().unwrap_or_default();
     let more = match warnings.len() {
         1 => String::new(),
-        count => format!(" ({} more: --tables)", count - 1),
+        count => format!(" ({} more)", count - 1),
     };
-    Some(format!("Warning: {}; {}{more}.", first.text, first.next))
+    Some(format!("Warning: {fact}{more}."))
 }
 
 impl Sweeps<'_> {
@@ -185,7 +177,8 @@ impl Sweeps<'_> {
         };
         let named = distinct(self.all.iter().filter_map(best));
         let [a, b] = Contender::BOTH.map(|one| self.versus.label(one));
-        (!named.is_empty()).then(|| format!("Fastest variants at that N ({a} / {b}): {}.", named.join(", ")))
+        (!named.is_empty())
+            .then(|| format!("Fastest variants at the largest N ({a} / {b}): {}.", named.join(", ")))
     }
 
     /// Returns whether the best of a contender may be of one backend or another.
@@ -223,7 +216,7 @@ impl Sweeps<'_> {
         let calls: Vec<String> = calls.collect();
         let repaid = match calls.join(", ") {
             calls if calls.is_empty() => calls,
-            calls => format!(" Calls at that N to repay it ({}): {calls}.", condition(Kind::Resident)),
+            calls => format!(" Calls at the largest N to repay it ({}): {calls}.", condition(Kind::Resident)),
         };
         (!costs.is_empty()).then(|| {
             format!("First use of {}: {}.{repaid}", self.versus.noun(Contender::B), costs.join("; "))
@@ -235,44 +228,6 @@ impl Sweeps<'_> {
         let sweeps = self.all.iter().filter(|sweep| !op::compares_sides(sweep.section.op));
         let names = Names::of(self.report);
         sweeps.filter_map(|sweep| costs(sweep, &names)).collect()
-    }
-
-    /// The backends that are the best of their side in no shown case, such as the program of `--external`, each with its
-    /// fastest variant: the tables of the screen have the best of each side only. [`Self::slower_variants()`] has those of B
-    /// where sides are compared.
-    pub fn slower_backends(&self) -> Option<String> {
-        let names = Names::of(self.report);
-        let sweeps = self.all.iter().filter(|sweep| op::compares_sides(sweep.section.op));
-        let is_timed = |case: &&Comparison<'_>| case.a.or(case.b).is_some();
-        let found = sweeps.filter_map(|sweep| {
-            let comparisons = &sweep.section.comparisons;
-            let case = sweep.compared().last().or_else(|| comparisons.iter().rfind(is_timed))?;
-            let one = if case.a.is_some() { Contender::A } else { Contender::B };
-            let mut rows: Vec<(&Row, Estimate)> = case.candidates(one, Kind::Resident).collect();
-            rows.sort_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
-            Some((sweep.name.as_str(), rows))
-        });
-        let found: Vec<(&str, Vec<(&Row, Estimate)>)> = found.collect();
-        let best: Vec<&str> =
-            found.iter().filter_map(|(_, rows)| Some(rows.first()?.0.backend.as_str())).collect();
-        let slower = |(name, rows): &(&str, Vec<(&Row, Estimate)>)| {
-            let (_, best_s) = rows.first()?;
-            let others = rows.iter().filter(|(row, _)| !best.contains(&row.backend.as_str()));
-            let fastest = grouped(others.map(|(row, time)| (row.backend.as_str(), (row, time))));
-            let factor = |(_, rows): &(&str, Vec<(&&Row, &Estimate)>)| {
-                let (row, time) = rows.first()?;
-                Some(format!("{} {}", names.variant(row), SpeedUp(time.over(*best_s)?).factor_text()))
-            };
-            let factors: Vec<String> = fastest.iter().filter_map(factor).collect();
-            (!factors.is_empty()).then(|| format!("{name} {}", factors.join(", ")))
-        };
-        let slower: Vec<String> = found.iter().filter_map(slower).collect();
-        (!slower.is_empty()).then(|| {
-            format!(
-                "Slower backends at the largest N, time over the best of their side: {}.",
-                slower.join("; ")
-            )
-        })
     }
 
     /// B's variants that are measurably slower than the best at the largest sizes, and those of other backends that tie with

@@ -44,13 +44,12 @@ fn the_time_with_pinned_memory_is_above_the_bar_of_pageable_memory() {
 }
 
 #[test]
-fn the_legend_and_the_first_screen_agree_on_the_calls() {
-    use crate::report::{TABLE, View};
+fn the_legend_and_the_note_on_the_first_use_agree_on_the_calls() {
+    use gpubench_document::report::sweeps::Sweeps;
     for (cpu_s, expected) in [(1e-3, Some("441")), (50e-6, Some("never")), (105e-6, None)] {
         let mut report = example::of(example::both_sides("fft", 100, cpu_s, 100e-6));
         report.environment.backends[1].description["context_s"] = 0.15.into();
-        let screen = TABLE.text(&report, &View::default()).unwrap();
-        let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+        let screen = Sweeps::of(&report).first_use().unwrap();
         let rows = &phases(&report)[0].frame.legend;
         let clock = rows.iter().position(|row| row.text() == "host clock, data on the GPU:");
         let in_chart = clock.map(|at| rows[at + 1].text().trim());

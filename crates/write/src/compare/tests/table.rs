@@ -27,7 +27,7 @@ Differences between OLD and NEW (1 with a warning, 1 ignored):
   warn  driver: 580.65.06, now 580.82.07
 
   Note: 3 runs per side see changes of 3 % at best
-  next: give 5 runs per side
+    next: give 5 runs per side
 
 change: NEW / OLD, the median over all pairs of runs (it can differ from the ratio of the medians
 shown); interval: 95%; smallest detectable: slowdown detected in 4 of 5 comparisons

@@ -1,0 +1,438 @@
+//! The first screen: what a reader wants to know first, in few lines, with the command that shows the rest.
+
+use std::path::Path;
+
+use gpubench_analysis::answer::first_use::{Repayment, copies_to_repay};
+use gpubench_analysis::answer::{Comparison, Contender, Estimate, Kind, Names, SpeedUp, cost, libraries};
+use gpubench_ops as op;
+use gpubench_report::measure::grade::Grade;
+use gpubench_report::report::{Outcome, Report, Row};
+use gpubench_report::{HostMemory, Side, fewer_threads};
+use gpubench_text::count::counted;
+use gpubench_text::escape::shell_word;
+use gpubench_text::grouped::{distinct, grouped};
+use gpubench_text::words::capitalised;
+
+use super::cautions::{cautions, shown};
+use super::problems::{first_lines, summary};
+use super::sweeps::{Sweep, Sweeps, crossovers, notes};
+use super::{NONE, speed_up, time_text};
+use crate::blocks::{Block, RichText};
+use crate::table::{Column, Field, Layout, Table};
+
+/// A report of at most this many cases has one row per case; of more, one row per sweep at its largest size.
+const MAX_CASES: usize = 8;
+
+/// Rows of the table; the others are counted.
+const MAX_ROWS: usize = 16;
+
+/// Reports of at most this many rows have their times in a note.
+const MAX_TIMED_ROWS: usize = 3;
+
+/// Ranks of columns: where lines would be too long, those of the highest are left out first.
+mod rank {
+    pub(super) const CROSSOVER: u8 = 1;
+    pub(super) const TUNED: u8 = 2;
+    pub(super) const REPAYMENT: u8 = 3;
+}
+
+/// The first screen of a report.
+pub struct FirstScreen {
+    /// What a reader must know before any figure: incorrect answers, a run that ended early.
+    pub alerts: Vec<String>,
+    /// The machines, the conditions and the question, each a paragraph.
+    pub title: Vec<String>,
+    /// The answer.
+    pub table: Option<Table>,
+    /// The marks that occur, missing libraries, warnings; the last says where the rest is. Each is a paragraph.
+    pub notes: Vec<String>,
+}
+
+/// Returns the first screen. `folder` is the folder of the run, if known, and `shown` what `gpubench show` must be given to show this
+/// report; `None` where that takes it as the newest run.
+pub fn first_screen(report: &Report, folder: Option<&Path>, shown: Option<&Path>) -> FirstScreen {
+    let sweeps = Sweeps::of(report);
+    let (shows_sides, one) = (sweeps.comparisons() > 0, sweeps.only_contender());
+    let cases: usize = sweeps.all.iter().map(|sweep| sweep.shown_cases(one).count()).sum();
+    let every_case = cases <= MAX_CASES;
+    let mut table =
+        if shows_sides { sweeps.sides_table(every_case) } else { sweeps.rivals_table(every_case) };
+    let hidden = table.as_mut().map_or(0, |table| {
+        let hidden = table.rows.len().saturating_sub(MAX_ROWS);
+        table.rows.truncate(MAX_ROWS);
+        hidden
+    });
+    let question = shows_sides.then(|| "The faster side, and how many times faster it is:".to_owned());
+    let mut notes = vec![];
+    notes.extend((hidden > 0).then(|| format!("and {hidden} more rows (--tables)")));
+    notes.extend(table.as_ref().and_then(|table| marks(report, table)));
+    notes.extend(if every_case { sweeps.times() } else { None });
+    notes.extend(sweeps.variants().filter(|_| sweeps.versus.is_named() && sweeps.has_several_backends()));
+    notes.extend(sweeps.rivals(shows_sides));
+    notes.extend(sweeps.costs());
+    notes.extend(sweeps.larger_sizes().filter(|_| !every_case));
+    notes.extend(libraries_note(report, &sweeps));
+    notes.extend(summary(report).filter(|_| has_other_problems(report)).map(|summary| format!("{summary}.")));
+    notes.extend(notes::first_run_warning(report));
+    notes.push(match (folder, shown) {
+        (_, Some(path)) => format!("More: gpubench show {} --tables (or --legend)", shell_word(path)),
+        (Some(folder), None) => {
+            format!("Results: {}. More: gpubench show --tables (or --legend)", folder.display())
+        }
+        (None, None) => "Words: gpubench show --legend".into(),
+    });
+    FirstScreen {
+        alerts: first_lines(report, "--tables", folder),
+        title: [notes::title(report)].into_iter().chain(question).collect(),
+        table,
+        notes,
+    }
+}
+
+/// Returns the meaning of the columns and marks of the first screen.
+pub fn legend() -> Block {
+    let facts = [
+        ("GPU 12x", "the GPU takes a twelfth of the CPU's time; CPU 2x: the CPU takes half of the GPU's"),
+        ("?", "a tie: the 95 % interval of the ratio includes 1"),
+        ("!", "unreliable: a time in it has grade D; --tables says why"),
+        (
+            "copied each call",
+            "each call copies its operands to the GPU and its answer back; pageable: from ordinary memory; pinned: from \
+             page-locked memory",
+        ),
+        (
+            "data stays on the GPU",
+            "operands and answer stay on the GPU; the time includes launching the work and waiting for it",
+        ),
+        (
+            "library",
+            "each side's fastest library or plain kernel: what your program can call or write in a few lines",
+        ),
+        (
+            "wins from N",
+            "the GPU is faster from this N upward, interpolated between measured sizes, with the data on the GPU; ≤ 100: at \
+             every N measured, the smallest being 100; none: at no N measured; some: at smaller N only; 100–168: somewhere in \
+             it; +: also at some smaller N",
+        ),
+        (
+            "tuned kernels",
+            "gpubench's own kernels against the CPU's fastest, gpubench's own code included; no library has them",
+        ),
+        (
+            "copies pay after",
+            "the data is copied once, from ordinary memory, and used in this number of calls: from then on the GPU is ahead",
+        ),
+        (
+            "fastest, next, slowest",
+            "libraries and plain loops of one side, with the time over that of the fastest",
+        ),
+        ("max N", "the largest N measured; --tables has every N. The operands are N x N"),
+        ("cold caches", "operands are flushed from the caches before each sample; hot: they stay there"),
+        ("best time", "of the variants of a side that gave a right answer, the median of the fastest"),
+        ("grades", "A: precise and undisturbed; B: comparable; C: an estimate; D: not reliable"),
+    ];
+    Block::Facts(facts.into_iter().map(|(name, text)| (name.to_owned(), RichText::from(text))).collect())
+}
+
+/// The meaning of the marks in a table, and the main reason for unreliable times; `None` without marks.
+fn marks(report: &Report, table: &Table) -> Option<String> {
+    let occurs = |mark: &str| table.rows.iter().flatten().any(|field| field.text.contains(mark));
+    let tie = occurs("x?").then(|| "?: a tie.".to_owned());
+    let unreliable = occurs("!").then(|| {
+        let is_poor =
+            |row: &&&Row| row.execute.as_ref().is_some_and(|execute| execute.grade == Some(Grade::D));
+        let times = shown(report, false);
+        let poor = times.iter().filter(is_poor).count();
+        let found = cautions(report, false);
+        let weight = |caution: &&super::cautions::Caution<'_>| {
+            caution.cells.iter().filter(|(_, warning)| warning.at_best == Grade::D).count()
+        };
+        let main = found.iter().max_by_key(weight).filter(|caution| weight(caution) > 0);
+        let main = main.map(|caution| format!(", mostly for {}", caution.name())).unwrap_or_default();
+        match poor {
+            0 => "!: unreliable.".to_owned(),
+            _ => format!("!: unreliable, as {poor} of {}{main}.", counted(times.len(), "best time")),
+        }
+    });
+    let marks: Vec<String> = tie.into_iter().chain(unreliable).collect();
+    (!marks.is_empty()).then(|| marks.join(" "))
+}
+
+/// Returns whether cells have no time for a reason that the screen does not give elsewhere: not for want of a library or a backend.
+fn has_other_problems(report: &Report) -> bool {
+    let missing = libraries::missing(report);
+    let is_told = |row: &Row| {
+        let is_of_library = missing.iter().any(|one| row.reason.as_deref() == Some(one.reason));
+        let backend = report.environment.backend(&row.backend);
+        row.outcome == Outcome::Skipped
+            && (is_of_library || backend.is_some_and(|backend| !backend.available))
+    };
+    report.rows.iter().any(|row| row.outcome != Outcome::Measured && !row.screened && !is_told(row))
+}
+
+/// The libraries that were not found, or those behind the CPU's times.
+fn libraries_note(report: &Report, sweeps: &Sweeps<'_>) -> Option<String> {
+    let missing = libraries::missing(report);
+    if let [_, ..] = missing.as_slice() {
+        let found = grouped(missing.iter().map(|one| (one.side.label(), one)));
+        let sentence = |(side, of_side): &(&str, Vec<&libraries::MissingLibrary>)| {
+            let what: Vec<String> =
+                of_side.iter().map(|one| format!("{} ({})", one.reason, one.fix)).collect();
+            let ops = distinct(of_side.iter().flat_map(|one| one.ops.iter().copied())).join(", ");
+            capitalised(&format!("{}: the {side} could be faster ({ops}).", what.join("; ")))
+        };
+        return Some(found.iter().map(sentence).collect::<Vec<_>>().join(" "));
+    }
+    let found: Vec<&str> = libraries::measured(report, Side::Cpu).into_iter().collect();
+    (sweeps.comparisons() > 0 && !sweeps.versus.is_named() && !found.is_empty())
+        .then(|| format!("CPU: the fastest of {}, plain loops.", found.join(", ")))
+}
+
+/// The variants of one contender that a reader tells apart by where they run: backends, and numbers of threads.
+fn group_of(row: &Row, has_backends: bool) -> String {
+    let threads = fewer_threads(&row.variant).map(|threads| counted(threads, "thread"));
+    match (has_backends, threads) {
+        (true, Some(threads)) => format!("{} on {threads}", row.backend),
+        (true, None) => row.backend.clone(),
+        (false, Some(threads)) => threads,
+        (false, None) => "all threads".into(),
+    }
+}
+
+/// The correct rows of full precision of a side, each with its resident time, the fastest first.
+fn timed_rows<'a>(case: &Comparison<'a>, is_of: impl Fn(&Row) -> bool) -> Vec<(&'a Row, Estimate)> {
+    let rows = case.rows.iter().filter(|row| is_of(row));
+    let mut rows: Vec<(&Row, Estimate)> =
+        rows.filter_map(|row| Some((*row, cost::estimate(row, Kind::Resident)?))).collect();
+    rows.sort_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+    rows
+}
+
+impl<'a> Sweep<'a> {
+    /// The cases of a table: those with both contenders, or with times of the only one.
+    fn shown_cases(&self, only: Option<Contender>) -> impl Iterator<Item = &Comparison<'a>> {
+        let is_asked = op::compares_sides(self.section.op);
+        self.section.comparisons.iter().filter(move |case| match only {
+            None => case.pair(Kind::Resident).is_some() || case.tuned_pair(Kind::Resident).is_some(),
+            Some(one) => is_asked && case.candidates(one, Kind::Resident).next().is_some(),
+        })
+    }
+}
+
+impl<'a> Sweeps<'a> {
+    /// The contender that has times where the other has none.
+    fn only_contender(&self) -> Option<Contender> {
+        (self.comparisons() == 0).then(|| {
+            let has_times = |row: &Row| self.versus.has(Contender::A, row) && row.execute.is_some();
+            if self.report.rows.iter().any(has_times) { Contender::A } else { Contender::B }
+        })
+    }
+
+    /// Every case of every sweep, or its largest alone, with whether it is the largest.
+    fn rows_of(&self, every_case: bool) -> Vec<(&Sweep<'a>, &Comparison<'a>, bool)> {
+        let only = self.only_contender();
+        let mut rows = vec![];
+        for sweep in &self.all {
+            let cases: Vec<&Comparison<'_>> = sweep.shown_cases(only).collect();
+            let first = if every_case { 0 } else { cases.len().saturating_sub(1) };
+            rows.extend(
+                cases
+                    .iter()
+                    .enumerate()
+                    .skip(first)
+                    .map(|(index, case)| (sweep, *case, index + 1 == cases.len())),
+            );
+        }
+        rows
+    }
+
+    /// One row per case or sweep: speed-ups with copies and without, the crossover, and the calls that repay copies.
+    /// `None` where no case has both contenders.
+    pub fn sides_table(&self, every_case: bool) -> Option<Table> {
+        let rows = self.rows_of(every_case);
+        let occurs = |kind| rows.iter().any(|(_, case, _)| case.pair(kind).is_some());
+        let on_gpu =
+            rows.iter().any(|(_, case, _)| case.pair(Kind::Resident).is_some_and(|pair| !pair.is_on_cpu()));
+        let repaid = rows.iter().any(|(_, case, _)| repayment(case).is_some());
+        let copied: Vec<Kind> =
+            [Kind::EndToEnd, Kind::EndToEndPinned].into_iter().filter(|kind| occurs(*kind)).collect();
+        let resident = ["data stays on the GPU"].into_iter().filter(|_| on_gpu);
+        let best = if self.versus.is_named() || self.versus.is_tuned() { "faster" } else { "library" };
+        let mut columns = vec![Column::words("op"), size_column(every_case)];
+        for kind in &copied {
+            let memory = match kind {
+                Kind::EndToEndPinned => HostMemory::Pinned.name().to_owned(),
+                _ => self.memory(),
+            };
+            columns.push(Column::words(memory).in_groups(["copied each call"]));
+        }
+        columns.push(Column::words(best).in_groups(resident.clone()));
+        let from = match self.versus.is_named() {
+            true => format!("{} wins from N", self.versus.label(Contender::B)),
+            false => "wins from N".into(),
+        };
+        columns.push(Column::words(from).in_groups(resident.clone()).ranked(rank::CROSSOVER));
+        columns.extend(
+            self.shows_tuned.then(|| Column::words("tuned kernels").in_groups(resident).ranked(rank::TUNED)),
+        );
+        columns
+            .extend(repaid.then(|| Column::words("pay after").in_groups(["copies"]).ranked(rank::REPAYMENT)));
+        let of_case = |(sweep, case, is_largest): &(&Sweep<'_>, &Comparison<'_>, bool)| {
+            let of_kind = |kind| case.pair(kind).map_or(NONE.into(), |pair| speed_up(&pair));
+            let mut fields = vec![Field::from(sweep.name.as_str()), case.n.to_string().into()];
+            fields.extend(copied.iter().map(|kind| of_kind(*kind)));
+            fields.push(of_kind(Kind::Resident));
+            fields.push(match sweep.crossover(Kind::Resident) {
+                _ if !is_largest => "".into(),
+                found => found.map_or(NONE.into(), crossovers::short).into(),
+            });
+            fields.extend(
+                self.shows_tuned
+                    .then(|| case.tuned_pair(Kind::Resident).map_or(NONE.into(), |pair| speed_up(&pair))),
+            );
+            fields.extend(repaid.then(|| repayment(case).unwrap_or_else(|| NONE.into()).into()));
+            fields
+        };
+        titleless(columns, rows.iter().map(of_case).collect())
+    }
+
+    /// The memory that end-to-end times copy from and to, as far as the report says.
+    fn memory(&self) -> String {
+        let cases = self.all.iter().flat_map(|sweep| &sweep.section.comparisons);
+        match super::host_memories(cases.flat_map(|case| &case.rows).copied(), &[Kind::EndToEnd]).join(", ") {
+            unknown if unknown.is_empty() => "copied".into(),
+            names => names,
+        }
+    }
+
+    /// One row per case or sweep with the rivals of the only contender that was measured: the fastest, and the time of others
+    /// over it. Others are the next and the slowest, or the best per backend and number of threads where there are several.
+    /// `None` without times.
+    pub fn rivals_table(&self, every_case: bool) -> Option<Table> {
+        let only = self.only_contender()?;
+        let names = Names::of(self.report);
+        let groups = self.groups(only);
+        let mut columns = vec![Column::words("op"), size_column(every_case)];
+        columns.extend([Column::words("fastest"), Column::figures("time")]);
+        match groups.as_slice() {
+            [_, _, ..] => columns.extend(groups.iter().cloned().map(Column::words)),
+            _ => columns.extend(["next", "slowest"].map(Column::words)),
+        }
+        let of_case = |(sweep, case, _): (&Sweep<'_>, &Comparison<'_>, bool)| {
+            let rows = timed_rows(case, |row| self.versus.has_on_any_threads(only, row));
+            let (best, best_s) = rows.first()?;
+            let name = |row: &Row| names.variant(row);
+            let over = |(row, time): &(&Row, Estimate)| {
+                let ratio = SpeedUp(time.over(*best_s)?);
+                let mark = if is_unreliable(row) || is_unreliable(best) { "!" } else { "" };
+                Some(format!("{} {}{mark}", name(row), ratio.factor_text()).into())
+            };
+            let time =
+                best.execute.as_ref().map(|execute| time_text(execute, Kind::Resident)).unwrap_or_default();
+            let mark = if is_unreliable(best) { "!" } else { "" };
+            let mut fields = vec![
+                Field::from(sweep.name.as_str()),
+                case.n.to_string().into(),
+                name(best).into(),
+                format!("{time}{mark}").into(),
+            ];
+            let others: Vec<Option<&(&Row, Estimate)>> = match groups.as_slice() {
+                [_, _, ..] => {
+                    let of = |group: &String| rows.iter().find(|(row, _)| self.group(only, row) == *group);
+                    groups.iter().map(of).collect()
+                }
+                _ => vec![rows.get(1), rows.get(2..).and_then(<[_]>::last)],
+            };
+            fields.extend(others.into_iter().map(|one| one.and_then(over).unwrap_or_else(|| NONE.into())));
+            Some(fields)
+        };
+        titleless(columns, self.rows_of(every_case).into_iter().filter_map(of_case).collect())
+    }
+
+    /// The name of the group of a row.
+    fn group(&self, one: Contender, row: &Row) -> String {
+        let rows = self.report.rows.iter().filter(|row| self.versus.has(one, row) && row.execute.is_some());
+        group_of(row, distinct(rows.map(|row| row.backend.as_str())).len() > 1)
+    }
+
+    /// The backends and numbers of threads of a contender.
+    fn groups(&self, one: Contender) -> Vec<String> {
+        let rows = self.report.rows.iter().filter(|row| row.execute.is_some());
+        distinct(rows.filter(|row| self.versus.has_on_any_threads(one, row)).map(|row| self.group(one, row)))
+    }
+
+    /// Where a side of the comparison has several backends or numbers of threads: the best of each at the largest sizes, with its
+    /// time over that of the fastest.
+    fn rivals(&self, shows_sides: bool) -> Vec<String> {
+        let sentence = |one: Contender| {
+            let groups = self.groups(one);
+            let of_sweep = |sweep: &Sweep<'_>| {
+                let case = sweep.shown_cases(None).last()?;
+                let rows = timed_rows(case, |row| self.versus.has_on_any_threads(one, row));
+                let (_, best_s) = rows.first()?;
+                let over = |group: &String| {
+                    let (_, time) = rows.iter().find(|(row, _)| self.group(one, row) == *group)?;
+                    Some(format!("{group} {}", SpeedUp(time.over(*best_s)?).factor_text()))
+                };
+                Some(format!(
+                    "{} {}",
+                    sweep.name,
+                    groups.iter().filter_map(over).collect::<Vec<_>>().join(", ")
+                ))
+            };
+            let found: Vec<String> = self.all.iter().filter_map(of_sweep).collect();
+            (groups.len() > 1 && !found.is_empty()).then(|| {
+                format!(
+                    "{} at the largest N, time over the fastest: {}.",
+                    self.versus.label(one),
+                    found.join("; ")
+                )
+            })
+        };
+        let asked = shows_sides && !self.versus.is_named();
+        Contender::BOTH.into_iter().filter(|_| asked).filter_map(sentence).collect()
+    }
+
+    /// The times behind a table of few rows.
+    fn times(&self) -> Option<String> {
+        let names = Names::of(self.report);
+        let rows = self.rows_of(true);
+        if rows.len() > MAX_TIMED_ROWS || self.comparisons() == 0 {
+            return None;
+        }
+        let of_case = |(sweep, case, _): (&Sweep<'_>, &Comparison<'_>, bool)| {
+            let pair = case.pair(Kind::Resident)?;
+            let time = |one, row: &Row| {
+                let time = time_text(row.execute.as_ref()?, Kind::Resident);
+                Some(format!("{} {time} ({})", self.versus.label(one), names.doer(row)))
+            };
+            let times = [time(Contender::A, pair.a)?, time(Contender::B, pair.b)?].join(", ");
+            Some(format!("{} {}: {times}.", sweep.name, case.n))
+        };
+        let times: Vec<String> = rows.into_iter().filter_map(of_case).collect();
+        (!times.is_empty()).then(|| format!("Times: {}", times.join(" ")))
+    }
+}
+
+/// `3 calls`: after which the GPU is ahead with data that is copied once; `never`, or `?` where it is within noise.
+fn repayment(case: &Comparison<'_>) -> Option<String> {
+    let pair = case.pair(Kind::Resident)?;
+    let text = match copies_to_repay(&pair)? {
+        Repayment::After(calls) => counted(calls, "call"),
+        Repayment::Never => "never".into(),
+        Repayment::Open => "?".into(),
+    };
+    Some(format!("{text}{}", if pair.is_unreliable() { "!" } else { "" }))
+}
+
+fn size_column(every_case: bool) -> Column {
+    Column::figures(if every_case { "N" } else { "max N" })
+}
+
+fn is_unreliable(row: &Row) -> bool {
+    row.execute.as_ref().is_some_and(|execute| execute.grade == Some(Grade::D))
+}
+
+fn titleless(columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Option<Table> {
+    (!rows.is_empty()).then(|| Table::untitled(columns, rows).laid_out(Layout::NarrowHeadings))
+}
