@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Check the relative links of the documents: each file must exist, and each anchor must be a heading of it.
 
-usage: links.py        checks README.md, CONTRIBUTING.md, results/README.md and every page below docs/, and that docs/README.md links
-                       every page of docs/
+usage: links.py        checks README.md, CONTRIBUTING.md, results/README.md and every page below docs/, and that docs/README.md, or
+                       the README.md of a folder that it links, links every page of docs/, and docs/SUMMARY.md too
 """
 import pathlib, re, sys
 
@@ -32,12 +32,22 @@ def anchors(path):
     return found
 
 
+def targets(text):
+    """The match of each link outside code, whose first or second group is the target."""
+    blank = lambda match: re.sub(r"[^\n]", " ", match[0])
+    return LINK.finditer(CODE.sub(lambda match: "`" * len(match[0]), FENCE.sub(blank, text)))
+
+
 def links(path):
     """Each link with its line."""
-    blank = lambda match: re.sub(r"[^\n]", " ", match[0])
-    text = CODE.sub(lambda match: "`" * len(match[0]), FENCE.sub(blank, path.read_text()))
-    for match in LINK.finditer(text):
+    text = path.read_text()
+    for match in targets(text):
         yield text.count("\n", 0, match.start()) + 1, match[1] or match[2]
+
+
+def linked(page):
+    """The files that a page links."""
+    return {(page.parent / target.partition("#")[0]).resolve() for _, target in links(page)}
 
 
 def problem(path, target):
@@ -58,12 +68,17 @@ def problem(path, target):
 def main():
     errors = [f"{path.relative_to(ROOT)}:{line}: {target}: {wrong}"
               for path in pages() for line, target in links(path) if (wrong := problem(path, target))]
-    index = ROOT / "docs" / "README.md"
-    listed = {(index.parent / target.partition("#")[0]).resolve() for _, target in links(index)}
-    errors += [f"{page.relative_to(ROOT)}: not in docs/README.md"
-               for page in sorted(index.parent.rglob("*.md")) if page != index and page not in listed]
+    docs = ROOT / "docs"
+    index, summary = docs / "README.md", docs / "SUMMARY.md"
+    listed = linked(index)
+    indexed = listed.union({index}, *(linked(page) for page in listed if page.name == "README.md" and docs in page.parents))
+    for page in sorted(docs.rglob("*.md")):
+        for list_, known in ((index, indexed), (summary, linked(summary))):
+            if page != summary and page not in known:
+                errors.append(f"{page.relative_to(ROOT)}: not in {list_.relative_to(ROOT)}")
     if errors:
         sys.exit("\n".join(errors))
 
 
-main()
+if __name__ == "__main__":
+    main()
