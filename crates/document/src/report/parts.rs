@@ -94,9 +94,15 @@ fn facts(report: &Report) -> Option<Block> {
     let mut facts = sweeps.crossovers();
     facts.extend(sweeps.memory_decides(true));
     facts.extend(
-        [sweeps.variants(), sweeps.slower_variants(), sweeps.first_use(), grades(report)]
-            .into_iter()
-            .flatten(),
+        [
+            sweeps.variants(),
+            sweeps.slower_variants(),
+            sweeps.peak_shares(),
+            sweeps.first_use(),
+            grades(report),
+        ]
+        .into_iter()
+        .flatten(),
     );
     Block::items(facts)
 }

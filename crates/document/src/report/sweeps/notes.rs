@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::report::crossover_text::{crossover_clause, plain};
+use crate::report::{PEAK_SHARE_TEXT, has_peaks, peak_share_text};
 use gpubench_analysis::answer::first_use::{FirstUse, calls_to_repay, condition};
 use gpubench_analysis::answer::{
     Comparison, Contender, Estimate, Kind, Names, Pair, SpeedUp, Versus, has_both_caches, memory_decides,
+    peak_share,
 };
 use gpubench_ops as op;
 use gpubench_report::Side;
@@ -15,6 +17,7 @@ use gpubench_report::report::quantity::{three_digits, time_text};
 use gpubench_report::report::{Outcome, Report, Row};
 use gpubench_text::count::counted;
 use gpubench_text::grouped::distinct;
+use gpubench_text::words::capitalised;
 
 use super::super::cautions::shown;
 use super::super::problems::{ended_early, why_none_of};
@@ -179,6 +182,23 @@ impl Sweeps<'_> {
         let [a, b] = Contender::BOTH.map(|one| self.versus.label(one));
         (!named.is_empty())
             .then(|| format!("Fastest variants at the largest N ({a} / {b}): {}.", named.join(", ")))
+    }
+
+    /// The share of the peak that the best of each contender reaches at the largest sizes; `None` where no peaks were measured.
+    pub fn peak_shares(&self) -> Option<String> {
+        has_peaks(self.report).then_some(())?;
+        let of_sweep = |sweep: &Sweep<'_>| {
+            let [a, b] = sweep.compared().last()?.bests().map(|row| peak_share_text(self.report, row));
+            Some(format!("{} {a} / {b}", sweep.name))
+        };
+        let shares: Vec<String> = self.all.iter().filter_map(of_sweep).collect();
+        let [a, b] = Contender::BOTH.map(|one| self.versus.label(one));
+        let title = capitalised(PEAK_SHARE_TEXT);
+        let above =
+            if shares.iter().any(|text| text.contains(">100%")) { peak_share::ABOVE_PEAK } else { "" };
+        let above = if above.is_empty() { String::new() } else { format!(" >100%: {above}.") };
+        (!shares.is_empty())
+            .then(|| format!("{title} at the largest N ({a} / {b}): {}.{above}", shares.join(", ")))
     }
 
     /// Returns whether the best of a contender may be of one backend or another.
