@@ -150,7 +150,7 @@ def losses(report, side):
     lost.sort(key=lambda cell: cell.ratio)
     clock = lambda cell: f"{cell.clock} clock " if side == "gpu" else ""
     texts = [f"{cell.key[0]} {cell.key[1]} N = {cell.key[2]} ({clock(cell)}{cell.ratio:.2f}{cell.mark}, {name(cell.theirs)})" for cell in lost]
-    return f"Another library is faster, beyond the interval of the ratio, in: {'; '.join(texts)}." if texts else "No other library is faster beyond the interval of the ratio."
+    return f"Another library is faster, beyond the interval of the ratio, in: {'; '.join(texts)}." if texts else "Where another library looks faster, the difference is within the error."
 
 
 def all_cells(report):

@@ -61,15 +61,11 @@ fn both_kinds_of_memory_are_under_one_heading() {
         assert!(text.lines().all(|line| line.chars().count() <= columns as usize), "{text}");
         let head = text.lines().find(|line| line.trim_start().starts_with("op ")).unwrap();
         let words: Vec<&str> = head.split_whitespace().collect();
-        assert_eq!(
-            words,
-            ["op", "max", "N", "pageable", "pinned", "library", "from", "N", "after"],
-            "{text}"
-        );
+        assert_eq!(words, ["op", "N", "pageable", "pinned", "or", "plain", "from", "N", "after"], "{text}");
         assert!(text.ends_with("More: gpubench show made --tables (or --legend)\n"), "{text}");
     }
     let legend = folder.succeeds("show --legend").stdout;
-    for word in ["copied each call", "library", "wins from N", "copies pay after", "grades"] {
+    for word in ["copied each call", "library or plain", "wins from N", "copies pay after", "grades"] {
         assert!(legend.contains(&format!("\n  {word} ")), "{word}: {legend}");
     }
 }

@@ -89,7 +89,7 @@ fn one_kind_of_memory_alone_is_named_by_the_legend_and_compared_with_a_run_of_bo
         assert_eq!((&phases["upload"]["memory"], phases.get("pinned")), (&memory.into(), None));
         let kinds = report["answer"]["sections"][0]["sizes"][1]["speed_ups"].as_object().unwrap();
         assert_eq!(kinds.keys().collect::<Vec<_>>(), ["end_to_end", "kernel", "resident"]);
-        assert!(words(&screen).contains(&format!(" op N {memory} library ")), "{screen}");
+        assert!(words(&screen).contains(&format!(" op N {memory} or plain ")), "{screen}");
     }
     for (new, warns) in [("made", false), ("pinned", true)] {
         let ended = folder.run_line(&format!("compare pageable {new} --format json"));

@@ -5,7 +5,7 @@ use std::path::Path;
 use gpubench_analysis::answer::first_use::{Repayment, copies_to_repay};
 use gpubench_analysis::answer::{Comparison, Contender, Estimate, Kind, Names, SpeedUp, cost, libraries};
 use gpubench_ops as op;
-use gpubench_report::measure::grade::Grade;
+use gpubench_report::measure::grade::{Grade, WarningKind};
 use gpubench_report::report::{Outcome, Report, Row};
 use gpubench_report::{HostMemory, Side, fewer_threads};
 use gpubench_text::count::counted;
@@ -62,7 +62,10 @@ pub fn first_screen(report: &Report, folder: Option<&Path>, shown: Option<&Path>
         table.rows.truncate(MAX_ROWS);
         hidden
     });
-    let question = shows_sides.then(|| "The faster side, and how many times faster it is:".to_owned());
+    let question = shows_sides.then(|| match every_case {
+        true => "The faster side, and how many times faster it is:".to_owned(),
+        false => "The faster side at the largest N measured, and how many times faster it is:".to_owned(),
+    });
     let mut notes = vec![];
     notes.extend((hidden > 0).then(|| format!("and {hidden} more rows (--tables)")));
     notes.extend(table.as_ref().and_then(|table| marks(report, table)));
@@ -93,8 +96,8 @@ pub fn first_screen(report: &Report, folder: Option<&Path>, shown: Option<&Path>
 pub fn legend() -> Block {
     let facts = [
         ("GPU 12x", "the GPU takes a twelfth of the CPU's time; CPU 2x: the CPU takes half of the GPU's"),
-        ("?", "a tie: the 95 % interval of the ratio includes 1"),
-        ("!", "unreliable: a time in it has grade D; --tables says why"),
+        ("?", "either side may be faster: the 95 % interval of the ratio includes 1"),
+        ("!", "not reliable: a time in it has grade D; --tables says why"),
         (
             "copied each call",
             "each call copies its operands to the GPU and its answer back; pageable: from ordinary memory; pinned: from \
@@ -105,30 +108,30 @@ pub fn legend() -> Block {
             "operands and answer stay on the GPU; the time includes launching the work and waiting for it",
         ),
         (
-            "library",
-            "each side's fastest library or plain kernel: what your program can call or write in a few lines",
+            "library or plain",
+            "each side's fastest library, or plain loop or kernel: what your program can call or write in a few lines",
         ),
         (
             "wins from N",
             "the GPU is faster from this N upward, interpolated between measured sizes, with the data on the GPU; ≤ 100: at \
              every N measured, the smallest being 100; none: at no N measured; some: at smaller N only; 100–168: somewhere in \
-             it; +: also at some smaller N",
+             it; +: also at some smaller N; --tables has the same with copies",
         ),
         (
-            "tuned kernels",
-            "gpubench's own kernels against the CPU's fastest, gpubench's own code included; no library has them",
+            "tuned on both",
+            "the same with gpubench's own code on both sides too: it shows what is possible, and no library has it",
         ),
         (
             "copies pay after",
-            "the data is copied once, from ordinary memory, and used in this number of calls: from then on the GPU is ahead",
+            "calls that repay copying the data to the GPU and the answer back once, in ordinary memory",
         ),
         (
-            "fastest, next, slowest",
-            "libraries and plain loops of one side, with the time over that of the fastest",
+            "next, slowest takes",
+            "other libraries and plain loops of one side; 2x: twice the time of the fastest",
         ),
-        ("max N", "the largest N measured; --tables has every N. The operands are N x N"),
+        ("op, N", "operands are N x N; gpubench list describes each op; --tables has every N"),
         ("cold caches", "operands are flushed from the caches before each sample; hot: they stay there"),
-        ("best time", "of the variants of a side that gave a right answer, the median of the fastest"),
+        ("times at all N", "the fastest of each side whose answer is right, at every N; each is a median"),
         ("grades", "A: precise and undisturbed; B: comparable; C: an estimate; D: not reliable"),
     ];
     Block::Facts(facts.into_iter().map(|(name, text)| (name.to_owned(), RichText::from(text))).collect())
@@ -137,7 +140,7 @@ pub fn legend() -> Block {
 /// The meaning of the marks in a table, and the main reason for unreliable times; `None` without marks.
 fn marks(report: &Report, table: &Table) -> Option<String> {
     let occurs = |mark: &str| table.rows.iter().flatten().any(|field| field.text.contains(mark));
-    let tie = occurs("x?").then(|| "?: a tie.".to_owned());
+    let tie = occurs("x?").then(|| "?: either may win.".to_owned());
     let unreliable = occurs("!").then(|| {
         let is_poor =
             |row: &&&Row| row.execute.as_ref().is_some_and(|execute| execute.grade == Some(Grade::D));
@@ -148,14 +151,32 @@ fn marks(report: &Report, table: &Table) -> Option<String> {
             caution.cells.iter().filter(|(_, warning)| warning.at_best == Grade::D).count()
         };
         let main = found.iter().max_by_key(weight).filter(|caution| weight(caution) > 0);
-        let main = main.map(|caution| format!(", mostly for {}", caution.name())).unwrap_or_default();
+        let main = main.map(|caution| format!(", mostly {}", how(caution.kind))).unwrap_or_default();
         match poor {
-            0 => "!: unreliable.".to_owned(),
-            _ => format!("!: unreliable, as {poor} of {}{main}.", counted(times.len(), "best time")),
+            0 => "!: not reliable.".to_owned(),
+            _ => format!("!: not reliable ({poor} of {} at all N{main}).", counted(times.len(), "time")),
         }
     });
     let marks: Vec<String> = tie.into_iter().chain(unreliable).collect();
     (!marks.is_empty()).then(|| marks.join(" "))
+}
+
+/// What is wrong with times that have a warning of a kind, as an adjective.
+fn how(kind: WarningKind) -> &'static str {
+    match kind {
+        WarningKind::Drift | WarningKind::NotWarm => "drifting",
+        WarningKind::Spread | WarningKind::FewSamples => "scattered",
+        WarningKind::Bimodal => "on two levels",
+        WarningKind::LaunchBound => "too short",
+        WarningKind::Throttled => "at a lowered clock",
+        WarningKind::EndedEarly => "cut short",
+        WarningKind::Disturbed
+        | WarningKind::PageFaults
+        | WarningKind::OtherProcess
+        | WarningKind::BusyMachine
+        | WarningKind::CpuQuota
+        | WarningKind::Setup => "disturbed",
+    }
 }
 
 /// Returns whether cells have no time for a reason that the screen does not give elsewhere: not for want of a library or a backend.
@@ -249,7 +270,7 @@ impl<'a> Sweeps<'a> {
     /// One row per case or sweep: speed-ups with copies and without, the crossover, and the calls that repay copies.
     /// `None` where no case has both contenders.
     pub fn sides_table(&self, every_case: bool) -> Option<Table> {
-        let rows = self.rows_of(every_case);
+        let rows = if self.comparisons() > 0 { self.rows_of(every_case) } else { vec![] };
         let occurs = |kind| rows.iter().any(|(_, case, _)| case.pair(kind).is_some());
         let on_gpu =
             rows.iter().any(|(_, case, _)| case.pair(Kind::Resident).is_some_and(|pair| !pair.is_on_cpu()));
@@ -257,8 +278,9 @@ impl<'a> Sweeps<'a> {
         let copied: Vec<Kind> =
             [Kind::EndToEnd, Kind::EndToEndPinned].into_iter().filter(|kind| occurs(*kind)).collect();
         let resident = ["data stays on the GPU"].into_iter().filter(|_| on_gpu);
-        let best = if self.versus.is_named() || self.versus.is_tuned() { "faster" } else { "library" };
-        let mut columns = vec![Column::words("op"), size_column(every_case)];
+        let best =
+            if self.versus.is_named() || self.versus.is_tuned() { "faster" } else { "library or plain" };
+        let mut columns = vec![Column::words("op"), Column::figures("N")];
         for kind in &copied {
             let memory = match kind {
                 Kind::EndToEndPinned => HostMemory::Pinned.name().to_owned(),
@@ -273,7 +295,7 @@ impl<'a> Sweeps<'a> {
         };
         columns.push(Column::words(from).in_groups(resident.clone()).ranked(rank::CROSSOVER));
         columns.extend(
-            self.shows_tuned.then(|| Column::words("tuned kernels").in_groups(resident).ranked(rank::TUNED)),
+            self.shows_tuned.then(|| Column::words("tuned on both").in_groups(resident).ranked(rank::TUNED)),
         );
         columns
             .extend(repaid.then(|| Column::words("pay after").in_groups(["copies"]).ranked(rank::REPAYMENT)));
@@ -312,11 +334,11 @@ impl<'a> Sweeps<'a> {
         let only = self.only_contender()?;
         let names = Names::of(self.report);
         let groups = self.groups(only);
-        let mut columns = vec![Column::words("op"), size_column(every_case)];
+        let mut columns = vec![Column::words("op"), Column::figures(if every_case { "N" } else { "max N" })];
         columns.extend([Column::words("fastest"), Column::figures("time")]);
         match groups.as_slice() {
             [_, _, ..] => columns.extend(groups.iter().cloned().map(Column::words)),
-            _ => columns.extend(["next", "slowest"].map(Column::words)),
+            _ => columns.extend(["next\u{a0}takes", "slowest\u{a0}takes"].map(Column::words)),
         }
         let of_case = |(sweep, case, _): (&Sweep<'_>, &Comparison<'_>, bool)| {
             let rows = timed_rows(case, |row| self.versus.has_on_any_threads(only, row));
@@ -343,7 +365,12 @@ impl<'a> Sweeps<'a> {
                 }
                 _ => vec![rows.get(1), rows.get(2..).and_then(<[_]>::last)],
             };
-            fields.extend(others.into_iter().map(|one| one.and_then(over).unwrap_or_else(|| NONE.into())));
+            let others = others.into_iter().map(|one| one.and_then(over).unwrap_or_else(|| NONE.into()));
+            let mut others: Vec<Field> = others.collect();
+            if rows.len() == 1 && groups.len() < 2 {
+                others[0] = "(no other)".into();
+            }
+            fields.extend(others);
             Some(fields)
         };
         titleless(columns, self.rows_of(every_case).into_iter().filter_map(of_case).collect())
@@ -423,10 +450,6 @@ fn repayment(case: &Comparison<'_>) -> Option<String> {
         Repayment::Open => "?".into(),
     };
     Some(format!("{text}{}", if pair.is_unreliable() { "!" } else { "" }))
-}
-
-fn size_column(every_case: bool) -> Column {
-    Column::figures(if every_case { "N" } else { "max N" })
 }
 
 fn is_unreliable(row: &Row) -> bool {

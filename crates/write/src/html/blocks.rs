@@ -79,7 +79,7 @@ fn remark(remark: &Remark, prefix: &str) -> Element {
 }
 
 /// Returns a `table` element, without its title, whose rows are cards on a phone. Figures have the class `figure`, paths,
-/// which break anywhere, `path`, and wrong answers `data-tone="wrong"`.
+/// which break anywhere, `path`, and wrong answers `data-tone="wrong"`. Winners are badges in the colour of their side.
 pub(super) fn table(table: &Table) -> Element {
     let headings = table.columns.iter().map(|column| {
         let cell = element("th").with("scope", "col").holding(column.full_heading().as_ref());
@@ -87,7 +87,19 @@ pub(super) fn table(table: &Table) -> Element {
     });
     let rows = table.rows.iter().map(|row| {
         let cells = row.iter().zip(&table.columns).map(|(field, column)| {
-            let cell = aligned(element("td").holding(field.text.as_str()), column);
+            let side = match field.tone {
+                Tone::Cpu => Some("cpu"),
+                Tone::Gpu => Some("gpu"),
+                _ => None,
+            };
+            let cell = match side {
+                Some(side) => {
+                    let badge = classed("span", "badge").with("data-side", side);
+                    element("td").holding(badge.holding(field.text.as_str()))
+                }
+                None => element("td").holding(field.text.as_str()),
+            };
+            let cell = aligned(cell, column);
             let cell = if field.text.starts_with('/') { cell.with("class", "path") } else { cell };
             let cell = cell.with("data-label", &column.full_heading());
             if field.tone == Tone::Wrong { cell.with("data-tone", "wrong") } else { cell }

@@ -17,6 +17,7 @@ use self::markup::{Element, Html, classed, element};
 use gpubench_analysis::answer::{Contender, Versus};
 use gpubench_document::blocks::Block;
 use gpubench_document::report::parts;
+use gpubench_document::report::sweeps::Sweeps;
 use gpubench_report::report::Report;
 use gpubench_report::report::machine::host;
 use gpubench_report::report::quantity::time_text;
@@ -102,14 +103,20 @@ const SECTIONS: [(&str, &str); 8] = [
     ("method", "Method"),
 ];
 
-/// The sections that a report with times of one side leaves empty.
+/// The sections that a report with times of one side does not have.
 const NEEDS_BOTH_SIDES: [&str; 2] = ["first-use", "words"];
+
+/// The sections of a report.
+fn sections_of(report: &Report) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let has_both = Sweeps::of(report).comparisons() > 0;
+    SECTIONS.into_iter().filter(move |(id, _)| has_both || !NEEDS_BOTH_SIDES.contains(id))
+}
 
 /// The bar at the top: name, ways to the parts or to the reports shown `in_full`, and the switch of the theme.
 fn bar(members: &[(&str, &Report)], in_full: &[usize]) -> Element {
     let nav = element("nav").with("aria-label", "parts of the page");
     let nav = match members {
-        [_] => nav.holding_all(ways("")),
+        [(_, report)] => nav.holding_all(ways(report, "")),
         _ => {
             let links = in_full.iter().map(|&index| link(&member_id(index), members[index].0));
             nav.with("data-chooser", "1").holding(link("all", "All")).holding_all(links)
@@ -125,8 +132,8 @@ fn link(to: &str, text: &str) -> Element {
 }
 
 /// The ways to the parts of a report whose identifiers begin with `prefix`.
-fn ways(prefix: &str) -> impl Iterator<Item = Element> {
-    SECTIONS.iter().map(move |(id, text)| link(&format!("{prefix}{id}"), text))
+fn ways(report: &Report, prefix: &str) -> impl Iterator<Item = Element> {
+    sections_of(report).map(move |(id, text)| link(&format!("{prefix}{id}"), text))
 }
 
 fn member_id(index: usize) -> String {
@@ -146,7 +153,7 @@ fn several(members: &[(&str, &Report)], in_full: &[usize], blocks: &[Block]) -> 
         let title = classed("header", "title")
             .holding(classed("p", "name").holding(name))
             .holding(heading(report, "h2"))
-            .holding(list.holding_all(ways(&prefix)));
+            .holding(list.holding_all(ways(report, &prefix)));
         let member = classed("article", "member").with("id", &id);
         html = html.and(member.holding(title).holding(sections(report, &prefix)?));
     }
@@ -214,13 +221,13 @@ fn sections(report: &Report, prefix: &str) -> anyhow::Result<Html> {
         method(report, prefix),
     ];
     let section = |((id, title), content): ((&str, &str), Html)| {
-        let why =
-            if NEEDS_BOTH_SIDES.contains(&id) { "It needs times of both sides." } else { "Nothing to show." };
-        let nothing = content.is_empty().then(|| classed("p", "note").holding(why));
+        let nothing = content.is_empty().then(|| classed("p", "note").holding("Nothing to show."));
         let section = element("section").with("id", &format!("{prefix}{id}")).with("data-part", id);
         section.holding(element("h2").holding(title)).holding(content).holding_all(nothing)
     };
-    Ok(SECTIONS.into_iter().zip(contents).map(section).collect())
+    let shown: Vec<(&str, &str)> = sections_of(report).collect();
+    let sections = SECTIONS.into_iter().zip(contents).filter(|(one, _)| shown.contains(one));
+    Ok(sections.map(section).collect())
 }
 
 #[cfg(test)]

@@ -122,9 +122,9 @@ pub fn first_run_warning(report: &Report) -> Option<String> {
     let fact = first.text.split(", so ").next().unwrap_or_default();
     let more = match warnings.len() {
         1 => String::new(),
-        count => format!(" ({} more)", count - 1),
+        count => format!(" And {} more: --tables.", count - 1),
     };
-    Some(format!("Warning: {fact}{more}."))
+    Some(format!("Warning: {fact}.{more}"))
 }
 
 impl Sweeps<'_> {
