@@ -126,12 +126,13 @@ impl Caution<'_> {
     }
 }
 
-/// `2 of 5 times have a grade below A`; `None` when no shown time has a warning.
+/// `2 of 5 times of the fastest variants have a grade below A`; `None` when no shown time has a warning.
 pub fn summary(report: &Report, all_variants: bool) -> Option<String> {
     let rows = shown(report, all_variants);
     let low = rows.iter().filter(|row| row.execute.as_ref().is_some_and(|e| !e.warnings.is_empty())).count();
     let (times, have) = (counted(rows.len(), "time"), agree(low, "has", "have"));
-    (low > 0).then(|| format!("{low} of {times} {have} a grade below A"))
+    let of = if all_variants { "all variants" } else { "the fastest variants" };
+    (low > 0).then(|| format!("{low} of {times} of {of} {have} a grade below A"))
 }
 
 #[cfg(test)]
@@ -150,7 +151,10 @@ mod tests {
         let names = |all| cautions(&report, all).iter().map(Caution::name).collect::<Vec<_>>();
         assert_eq!(names(false), ["spread", "launch-bound"]);
         assert_eq!(names(true), ["setup", "spread", "launch-bound"]);
-        assert_eq!(summary(&report, false).unwrap(), "2 of 4 times have a grade below A");
+        assert_eq!(
+            summary(&report, false).unwrap(),
+            "2 of 4 times of the fastest variants have a grade below A"
+        );
         assert_eq!(summary(&example::empty(), false), None);
     }
 

@@ -348,7 +348,7 @@ mod tests {
         let report = example::full();
         let text = texts(&[notes(&report, false), problems(&report)].concat());
         for expected in [
-            "[2 of 4 times have a grade below A]\nspread 1: half the 95 % interval",
+            "[2 of 4 times of the fastest variants have a grade below A]\nspread 1: half the 95 % interval",
             "[Warnings about the whole run]\n 0: mkl: not found",
             "[1 incorrect, 1 failed, 2 skipped of 9 cells]\nincorrect 1: error 0.5 above 1.2e-5\n",
             "skipped 2: mkl: not found",

@@ -78,13 +78,9 @@ fn remark(remark: &Remark, prefix: &str) -> Element {
     }
 }
 
-/// Returns a `table` element, without its title, whose rows are cards on a phone. Figures have the class `figure`, paths,
+/// Returns a `table` element, without its title, whose rows are cards on a phone unless columns share headings. Figures have the class `figure`, paths,
 /// which break anywhere, `path`, and wrong answers `data-tone="wrong"`. Winners are badges in the colour of their side.
 pub(super) fn table(table: &Table) -> Element {
-    let headings = table.columns.iter().map(|column| {
-        let cell = element("th").with("scope", "col").holding(column.full_heading().as_ref());
-        aligned(cell, column)
-    });
     let rows = table.rows.iter().map(|row| {
         let cells = row.iter().zip(&table.columns).map(|(field, column)| {
             let side = match field.tone {
@@ -106,8 +102,34 @@ pub(super) fn table(table: &Table) -> Element {
         });
         element("tr").holding_all(cells)
     });
-    let head = element("thead").holding(element("tr").holding_all(headings));
-    classed("table", "cards").holding(head).holding(element("tbody").holding_all(rows))
+    let class = if has_groups(table) { "overview" } else { "cards" };
+    classed("table", class).holding(head(table)).holding(element("tbody").holding_all(rows))
+}
+
+fn has_groups(table: &Table) -> bool {
+    table.columns.iter().any(|column| !column.groups.is_empty())
+}
+
+/// The headings: one row, or a row of those that several columns share above them.
+fn head(table: &Table) -> Element {
+    let heading = |column: &Column| {
+        let cell = element("th").with("scope", "col").holding(column.heading.as_ref());
+        aligned(cell, column)
+    };
+    if !has_groups(table) {
+        return element("thead").holding(element("tr").holding_all(table.columns.iter().map(heading)));
+    }
+    let runs = table.columns.chunk_by(|one, other| one.groups == other.groups && !one.groups.is_empty());
+    let above = runs.map(|run| match run {
+        [column] if column.groups.is_empty() => heading(column).with("rowspan", "2"),
+        _ => {
+            let group = classed("th", "group").with("scope", "colgroup");
+            group.with("colspan", &run.len().to_string()).holding(run[0].groups.join(", "))
+        }
+    });
+    let below = table.columns.iter().filter(|column| !column.groups.is_empty()).map(heading);
+    let rows = [element("tr").holding_all(above), element("tr").holding_all(below)];
+    element("thead").holding_all(rows)
 }
 
 fn aligned(cell: Element, column: &Column) -> Element {

@@ -91,5 +91,10 @@ pub(crate) fn facts<N: Into<Html>, V: Into<Html>>(facts: impl IntoIterator<Item 
 
 /// The step that a note advises, as a sentence.
 pub(crate) fn next_step(next: &str) -> Element {
-    classed("span", "next").holding(format!("Next: {next}."))
+    let word = |word: &str| match word.starts_with("--") {
+        true => Html::from(classed("span", "option").holding(word)).and(" "),
+        false => Html::text(&format!("{word} ")),
+    };
+    let text = format!("Next: {next}.");
+    classed("span", "next").holding(text.split(' ').map(word).collect::<Html>())
 }

@@ -104,7 +104,7 @@ fn long_names_of_sweeps_leave_out_columns_and_fold_no_row() {
     }
     let text = screen(&report, false);
     assert!(text.lines().all(|line| line.chars().count() <= TERMINAL_WIDTH), "{text}");
-    let left_out = "No room here for copies: pay after; data stays on the GPU: wins from N (widen the terminal, or see --tables).";
+    let left_out = "No room here for copies: pay after (widen the terminal, or see --tables).";
     assert!(words(&text).contains(left_out), "{text}");
 }
 
