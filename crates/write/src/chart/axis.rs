@@ -31,22 +31,27 @@ pub struct Axis {
     pub ticks: Vec<Tick>,
     /// Values of the lighter grid lines, ascending.
     pub minor: Vec<f64>,
+    /// Pixels before the low end and after the high end, for the labels of the first and the last points.
+    pub room: [f64; 2],
 }
 
 impl Axis {
-    /// An axis of matrix sizes, with a tick at every size.
-    pub(crate) fn sizes(title: &str, sizes: &[u64]) -> Axis {
+    /// An axis of matrix sizes, with a tick at every size and that room at its ends.
+    pub(crate) fn sizes(title: &str, sizes: &[u64], room: [f64; 2]) -> Axis {
         let values: Vec<f64> = sizes.iter().map(|&n| n as f64).collect();
-        let (low, high) = padded(&values, 0.07, 4.0);
+        let (low, high) = padded(&values, 0.05, 4.0);
         let ticks = sizes.iter().map(|&n| Tick { value: n as f64, label: n.to_string() }).collect();
-        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor: vec![] }
+        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor: vec![], room }
     }
 
-    /// An axis of ratios that holds `values` and, well inside, 1. Ticks below 1 mirror those above.
-    pub(crate) fn ratios(title: &str, values: &[f64], versus: Versus<'_>) -> Axis {
+    /// An axis of ratios that holds `values` and, well inside, 1. Ticks below 1 mirror those above. The parts below and
+    /// above 1 are at least these `shares` of the axis, so that the labels of each side find room there.
+    pub(crate) fn ratios(title: &str, values: &[f64], versus: Versus<'_>, shares: [f64; 2]) -> Axis {
         let mut values = values.to_vec();
         values.extend([0.5, 2.0]);
         let (low, high) = padded(&values, 0.08, 4.0);
+        let [below, above] = shares.map(|share| share.min(0.45) / (1.0 - share.min(0.45)));
+        let (low, high) = (low.min(high.powf(-below)), high.max(low.powf(-above)));
         let (ticks, minor) = Spacing::ticks(low, high, |spacing| {
             let above = spacing.values(1.0, high.max(1.0 / low));
             let both = above.into_iter().flat_map(|(factor, labelled)| {
@@ -56,7 +61,7 @@ impl Axis {
             });
             both.filter(|(ratio, _)| (low..=high).contains(ratio)).collect()
         });
-        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor }
+        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor, room: [0.0; 2] }
     }
 
     /// An axis of plain numbers that holds `values`.
@@ -76,21 +81,27 @@ impl Axis {
             let values = spacing.values(low, high).into_iter();
             values.map(|(value, labelled)| (value, labelled.then(|| label(value)))).collect()
         });
-        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor }
+        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor, room: [0.0; 2] }
     }
 
     /// An axis of places in an order, the first at 0, with their labels.
     pub(crate) fn positions(title: &str, labels: Vec<String>) -> Axis {
         let (low, high) = (-0.5, labels.len() as f64 - 0.5);
         let ticks = labels.into_iter().enumerate().map(|(index, label)| Tick { value: index as f64, label });
-        Axis { scale: Scale::Linear, title: title.into(), low, high, ticks: ticks.collect(), minor: vec![] }
+        Axis::linear(title, (low, high), ticks.collect())
     }
 
     /// An axis of shares from nothing to the whole.
     pub(crate) fn shares(title: &str) -> Axis {
         let tick = |percent: u32| Tick { value: f64::from(percent) / 100.0, label: format!("{percent} %") };
         let ticks = [0, 25, 50, 75, 100].map(tick).to_vec();
-        Axis { scale: Scale::Linear, title: title.into(), low: 0.0, high: 1.0, ticks, minor: vec![] }
+        Axis::linear(title, (0.0, 1.0), ticks)
+    }
+
+    /// A linear axis with these ticks.
+    pub(crate) fn linear(title: &str, (low, high): (f64, f64), ticks: Vec<Tick>) -> Axis {
+        let scale = Scale::Linear;
+        Axis { scale, title: title.into(), low, high, ticks, minor: vec![], room: [0.0; 2] }
     }
 
     /// The position of a value between the low end (0) and the high end (1).
@@ -238,12 +249,12 @@ mod tests {
     }
 
     fn ratios(values: &[f64]) -> Axis {
-        Axis::ratios("", values, Versus::SIDES)
+        Axis::ratios("", values, Versus::SIDES, [0.0; 2])
     }
 
     #[test]
     fn ratios_name_the_contenders() {
-        let axis = |versus| Axis::ratios("", &[0.2, 6.0], Versus::parse(versus).unwrap());
+        let axis = |versus| Axis::ratios("", &[0.2, 6.0], Versus::parse(versus).unwrap(), [0.0; 2]);
         assert_eq!(labels(&axis("numpy:cupy")), ["numpy 5x", "numpy 2x", "1x", "cupy 2x", "cupy 5x"]);
         assert_eq!(labels(&axis("numpy,torch-cpu:cupy")), ["A 5x", "A 2x", "1x", "cupy 2x", "cupy 5x"]);
     }
@@ -262,8 +273,16 @@ mod tests {
     }
 
     #[test]
+    fn each_side_has_its_share_of_an_axis_of_ratios() {
+        let axis = Axis::ratios("", &[900.0], Versus::SIDES, [0.3, 0.0]);
+        assert!((axis.fraction(1.0) - 0.3).abs() < 1e-9 && axis.fraction(900.0) < 1.0, "{axis:?}");
+        let axis = Axis::ratios("", &[1e-3], Versus::SIDES, [0.1, 0.4]);
+        assert!((axis.fraction(1.0) - 0.6).abs() < 1e-9 && axis.fraction(1e-3) > 0.0, "{axis:?}");
+    }
+
+    #[test]
     fn a_single_size_stands_in_the_middle() {
-        let axis = Axis::sizes("", &[1000]);
+        let axis = Axis::sizes("", &[1000], [0.0; 2]);
         assert!((axis.fraction(1000.0) - 0.5).abs() < 1e-12);
     }
 

@@ -14,8 +14,7 @@ use super::series::{Marks, Stroke, Style};
 pub(crate) const LINE: f64 = 3.2;
 /// Half the side of the square that a marker takes.
 pub(crate) const MARKER: f64 = 9.0;
-/// Radius of a marker next to a line, and length of the arms of a cross, over that of a marker on it.
-pub(crate) const OFF_LINE: f64 = 0.6;
+/// Length of the arms of a cross over the radius of its marker.
 const CROSS: f64 = 0.55;
 /// The looks of a marker in the explanation of marks.
 const SAMPLE: Style = Style { hue: Role::Soft, stroke: Stroke::Solid, marker: 0, filled: true };
@@ -50,7 +49,7 @@ pub(crate) fn marker(
 }
 
 /// The colour of ties, which is no side's.
-pub(crate) const TIE: Role = Role::Soft;
+const TIE: Role = Role::Soft;
 
 /// A marker with the marks of its point: open and grey for a tie, with a cross inside for grade D.
 pub(crate) fn marked(
@@ -105,7 +104,6 @@ pub(crate) fn sample(
         LegendSample::Marker(style) => mark(style),
         LegendSample::Mark(shown) => marked(canvas, center, SAMPLE, shown, MARKER * scale),
         LegendSample::Crossover => crossover(canvas, center, Role::Ink, MARKER * scale),
-        LegendSample::OffLine => marker(canvas, center, SAMPLE, SAMPLE.hue, OFF_LINE * MARKER * scale),
         LegendSample::Swatch(hue) => {
             let area = Rect::around(center, sample.length() / 2.0, 10.0 * scale);
             canvas.rectangle(area.corners(), hue)

@@ -60,8 +60,6 @@ pub(crate) enum LegendSample {
     Mark(Marks),
     /// The mark of a crossover.
     Crossover,
-    /// A small marker, as next to a line.
-    OffLine,
     Swatch(Role),
 }
 
@@ -73,7 +71,6 @@ impl LegendSample {
             LegendSample::Marker(_)
             | LegendSample::Mark(_)
             | LegendSample::Crossover
-            | LegendSample::OffLine
             | LegendSample::Swatch(_) => 26.0,
         }
     }

@@ -74,7 +74,8 @@ pub(crate) struct Plane<'a> {
 impl Plane<'_> {
     /// The pixels of a value on the x axis.
     pub(crate) fn across(&self, x: f64) -> f64 {
-        self.area.left + self.x.fraction(x) * self.area.width()
+        let [before, after] = self.x.room;
+        self.area.left + before + self.x.fraction(x) * (self.area.width() - before - after)
     }
 
     /// The pixels of a value on the y axis.

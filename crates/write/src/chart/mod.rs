@@ -14,7 +14,6 @@ mod layout;
 mod linear;
 mod lines;
 mod names;
-mod neighbours;
 mod overview;
 mod page;
 mod paint;

@@ -5,8 +5,6 @@ use gpubench_analysis::answer::Pair;
 use gpubench_report::report::Row;
 use gpubench_report::{Accuracy, Side};
 
-use super::neighbours::off_line;
-
 /// One point with its spread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
@@ -22,6 +20,13 @@ pub struct Point {
     pub label: Option<String>,
     /// What a reader must know of it before using it.
     pub marks: Marks,
+}
+
+impl Point {
+    /// Its value and the ends of its band.
+    pub(crate) fn drawn(&self) -> [f64; 3] {
+        if self.marks.grade_d { [self.y; 3] } else { [self.low, self.y, self.high] }
+    }
 }
 
 /// Reservations about a point, which its marker and its label show.
@@ -87,20 +92,15 @@ pub(crate) struct ChartSeries {
 }
 
 impl ChartSeries {
-    /// The points, each with whether its marker is next to the line.
-    pub(crate) fn marked(&self) -> impl Iterator<Item = (&Point, bool)> {
-        let sizes: Vec<f64> = self.points.iter().map(|point| point.x).collect();
-        self.points.iter().zip(off_line(&sizes))
-    }
-
-    /// The points that its line connects, ascending in x.
-    pub(crate) fn connected(&self) -> impl Iterator<Item = &Point> {
-        self.marked().filter(|(_, off_line)| !off_line).map(|(point, _)| point)
+    /// The neighbouring points that a band of intervals connects: it leaves out unreliable ones, whose intervals say
+    /// nothing and would only cover other lines.
+    pub(crate) fn bands(&self) -> impl Iterator<Item = &[Point]> {
+        self.points.split(|point| point.marks.grade_d).filter(|points| !points.is_empty())
     }
 
     /// The places its line connects, ascending in x.
     pub(crate) fn path(&self) -> Vec<(f64, f64)> {
-        let points = self.connected().map(|point| (point.x, point.y));
+        let points = self.points.iter().map(|point| (point.x, point.y));
         let mut path: Vec<(f64, f64)> = points.chain(self.bends.iter().copied()).collect();
         path.sort_by(|a, b| a.0.total_cmp(&b.0));
         path

@@ -6,14 +6,21 @@ use gpubench_document::report::crossover_text::{crossover_text, size_text};
 use gpubench_document::report::sentences::largest;
 use gpubench_ops as op;
 
-use super::{CrossingMark, LineChart, Reference, SIZE_TITLE, extremes, legend, mark_notes, sizes};
+use super::labels::{end_label_shares, end_labels_room};
+use super::{
+    CrossingMark, LineChart, POINT_TEXT, Reference, SIZE_TITLE, extremes, legend, mark_notes, sizes,
+};
 use crate::chart::ChartKind;
 use crate::chart::axis::Axis;
+use crate::chart::draw::MARKER;
 use crate::chart::frame::{Frame, LegendRow};
 use crate::chart::series::{ChartSeries, Marks, Point, Stroke, Style};
 use crate::chart::sheet::{Part, Sheet};
 use crate::chart::text::ratio_text;
 use gpubench_document::report::copies_clause;
+
+/// Part of the height of a plot that a label takes, in a page too.
+const LABEL_SHARE: f64 = 0.065;
 
 /// The only kind shown where several reports or densities share a chart.
 const LONE_KIND: Kind = Kind::Resident;
@@ -49,7 +56,7 @@ pub(crate) fn kinds(part: &Part<'_>) -> &'static [Kind] {
     }
 }
 
-/// A line of a chart, and where it crosses 1.
+/// A line of a chart, and where it crosses 1. Its first and its last point have labels.
 pub(crate) struct SpeedUpLine {
     pub series: ChartSeries,
     kind: Kind,
@@ -61,10 +68,12 @@ impl SpeedUpLine {
         label: String,
         group: &'static str,
         style: Style,
-        points: Vec<Point>,
+        mut points: Vec<Point>,
         kind: Kind,
         crossover: Option<Crossover>,
     ) -> SpeedUpLine {
+        let last = points.len().saturating_sub(1);
+        points.iter_mut().take(last).skip(1).for_each(|point| point.label = None);
         let changes = crossover.iter().flat_map(|found| &found.changes);
         let bends = changes.map(|(size, _)| (*size, 1.0)).collect();
         SpeedUpLine { series: ChartSeries { label, group, style, points, bends }, kind, crossover }
@@ -94,8 +103,13 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
         title: format!("{}: {}", sheet.heading(), question(versus)),
         subtitle: subtitle(&lines, sheet),
         captions,
-        x: Axis::sizes(SIZE_TITLE, &sizes),
-        y: Axis::ratios("How many times faster (log scale)", &values, versus),
+        x: Axis::sizes(SIZE_TITLE, &sizes, end_labels_room(&series, POINT_TEXT, MARKER)),
+        y: Axis::ratios(
+            "How many times faster (log scale)",
+            &values,
+            versus,
+            end_label_shares(&series, LABEL_SHARE),
+        ),
         rows_above: 0,
         legend,
     };
@@ -142,15 +156,12 @@ fn subtitle(lines: &[SpeedUpLine], sheet: &Sheet<'_>) -> String {
     format!("Best variants. {kernel}Resident: with launch and wait{copies}")
 }
 
-/// The kinds of some comparisons of one density, then gpubench's tuned code; the first and the last point of each have labels.
+/// The kinds of some comparisons of one density, then gpubench's tuned code.
 pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<SpeedUpLine> {
     let all = report_kinds(part);
-    let line = |label: &str, style, kind, mut points: Vec<Point>, crossover: Option<Crossover>| {
-        let last = points.len().checked_sub(1)?;
-        for point in points.iter_mut().take(last).skip(1) {
-            point.label = None;
-        }
-        Some(SpeedUpLine::of(label.into(), "Time included", style, points, kind, crossover))
+    let line = |label: &str, style, kind, points: Vec<Point>, crossover: Option<Crossover>| {
+        let group = "Time included";
+        (!points.is_empty()).then(|| SpeedUpLine::of(label.into(), group, style, points, kind, crossover))
     };
     let of_kind = |&kind: &Kind| {
         let found = crossover(part, comparisons[0].density, kind);

@@ -58,7 +58,7 @@ pub(crate) fn chart(
         title: format!("{}: {}", sheet.heading(), quantity.title()),
         subtitle: subtitle.join("; "),
         captions,
-        x: Axis::sizes(SIZE_TITLE, &sizes),
+        x: Axis::sizes(SIZE_TITLE, &sizes, [0.0; 2]),
         y: quantity.axis(&values),
         rows_above: 0,
         legend,

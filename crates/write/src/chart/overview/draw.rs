@@ -14,9 +14,9 @@ use crate::chart::lines::strokes::Strokes;
 use crate::chart::series::Stroke;
 
 /// Half the side of the square that a marker takes.
-const MARKER: f64 = 6.5;
+pub(super) const MARKER: f64 = 6.5;
 /// Em of the labels next to points.
-const POINT_TEXT: f64 = 20.0;
+pub(super) const POINT_TEXT: f64 = 20.0;
 /// Em of the notice.
 const NOTICE: f64 = 26.0;
 /// Em of the speed-ups in words, and the height of their rows.

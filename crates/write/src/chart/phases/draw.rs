@@ -66,7 +66,7 @@ impl Bars<'_> {
             let wide = width(&text, SHARE_TEXT, Weight::Medium);
             if area.height() > SHARE_TEXT + 4.0 && wide + 6.0 < area.width() {
                 let (x, y) = area.middle();
-                let kind = medium(SHARE_TEXT, Role::Ground, Align::Center);
+                let kind = medium(SHARE_TEXT, phase.text(), Align::Center);
                 canvas.text(&text, (x, baseline(y, SHARE_TEXT)), kind)?;
             }
         }
@@ -95,9 +95,9 @@ impl Bars<'_> {
             // The names of sides fit; another name may be longer than the margin is wide.
             let room = plot.left - 10.0;
             let name_em = TEXT * (room / width(name, TEXT, Weight::Medium)).min(1.0);
-            self.frame.canvas.text(name, (plot.left - 12.0, y), medium(name_em, hue, Align::Right))?;
+            self.frame.canvas.text(name, (plot.left - 12.0, y), medium(name_em, hue.text(), Align::Right))?;
             for (text, x) in texts.iter().zip(&middles) {
-                self.frame.canvas.text(text[index], (*x, y), medium(em, hue, Align::Center))?;
+                self.frame.canvas.text(text[index], (*x, y), medium(em, hue.text(), Align::Center))?;
             }
         }
         Ok(())

@@ -56,6 +56,11 @@ impl Phase {
             Phase::Download => Role::Purple,
         }
     }
+
+    /// The colour of a text on the part's area.
+    fn text(self) -> Role {
+        if self == Phase::Kernel { Role::Ground } else { Role::OnArea }
+    }
 }
 
 /// One call of the GPU.

@@ -34,7 +34,7 @@ pub(crate) fn draw(chart: &Roofline, extent: Extent, canvas: &Canvas<'_>) -> any
     for (index, label) in labels(chart, &plane) {
         let place = (label.area.left, baseline(label.area.middle().1, SIZE_TEXT));
         let hue = chart.dots[index].style.hue;
-        canvas.text(&label.text, place, medium(SIZE_TEXT, hue, Align::Left))?;
+        canvas.text(&label.text, place, medium(SIZE_TEXT, hue.text(), Align::Left))?;
     }
     frame.legend()
 }
