@@ -3,6 +3,8 @@
 use gpubench_analysis::answer::{Contender, Versus};
 use gpubench_report::report::quantity::{TIME_UNITS, three_digits};
 
+use super::text::label;
+
 /// The range of an axis; values beyond are drawn at its ends. They leave room for margins: the whole range of float64 less
 /// a few decades at either end.
 const HELD: (f64, f64) = (1e-250, 1e250);
@@ -36,12 +38,18 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis of matrix sizes, with a tick at every size and that room at its ends.
+    /// An axis of matrix sizes with that room at its ends: round sizes have ticks, others lighter lines. Where few are round,
+    /// ticks are at round numbers instead.
     pub(crate) fn sizes(title: &str, sizes: &[u64], room: [f64; 2]) -> Axis {
         let values: Vec<f64> = sizes.iter().map(|&n| n as f64).collect();
         let (low, high) = padded(&values, 0.05, 4.0);
-        let ticks = sizes.iter().map(|&n| Tick { value: n as f64, label: n.to_string() }).collect();
-        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor: vec![], room }
+        let (round, other): (Vec<u64>, Vec<u64>) = sizes.iter().partition(|n| is_round(**n));
+        if round.len() < FEW_ROUND && !other.is_empty() {
+            return Axis { room, ..Axis::numbers(title, &values) };
+        }
+        let ticks = round.iter().map(|&n| Tick { value: n as f64, label: n.to_string() }).collect();
+        let minor = other.iter().map(|&n| n as f64).collect();
+        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor, room }
     }
 
     /// An axis of ratios that holds `values` and, well inside, 1. Ticks below 1 mirror those above. The parts below and
@@ -114,6 +122,18 @@ impl Axis {
     }
 }
 
+/// Round sizes that an axis needs at least to have its ticks there.
+const FEW_ROUND: usize = 3;
+
+/// Returns whether a size is one that people choose: a digit, perhaps a 5, and zeros; a power of two, or three times one,
+/// perhaps with zeros. Refinement adds others.
+fn is_round(n: u64) -> bool {
+    let tenths = std::iter::successors(Some(n), |n| (*n > 0 && n % 10 == 0).then_some(n / 10));
+    tenths.last().is_some_and(|n| {
+        n < 10 || (n < 100 && n % 5 == 0) || n.is_power_of_two() || (n % 3 == 0 && (n / 3).is_power_of_two())
+    })
+}
+
 /// Labels that an axis has at least, so that a reader can estimate values between them.
 const LEAST_LABELS: usize = 4;
 
@@ -162,7 +182,8 @@ impl Spacing {
                 let value = scientific(tenths, exponent - 1);
                 let labelled = self.tenths.contains(&tenths) && exponent.rem_euclid(self.decades) == 0;
                 // Between labels decades apart, more lines would only be clutter.
-                let line = self.decades == 1 && tenths % 10 == 0 || (self.decades == 2 && tenths == 10);
+                let line =
+                    self.decades == 1 && [20, 50].contains(&tenths) || (self.decades == 2 && tenths == 10);
                 if (labelled || line) && value >= low && value <= high {
                     values.push((value, labelled));
                 }
@@ -205,8 +226,8 @@ fn time_label(seconds: f64) -> String {
 fn ratio_label(ratio: f64, factor: f64, versus: Versus<'_>) -> String {
     match ratio {
         1.0 => "1x".into(),
-        ratio if ratio > 1.0 => format!("{} {}x", versus.label(Contender::B), round(factor)),
-        _ => format!("{} {}x", versus.label(Contender::A), round(factor)),
+        ratio if ratio > 1.0 => format!("{} {}x", label(versus, Contender::B), round(factor)),
+        _ => format!("{} {}x", label(versus, Contender::A), round(factor)),
     }
 }
 
@@ -256,7 +277,10 @@ mod tests {
     fn ratios_name_the_contenders() {
         let axis = |versus| Axis::ratios("", &[0.2, 6.0], Versus::parse(versus).unwrap(), [0.0; 2]);
         assert_eq!(labels(&axis("numpy:cupy")), ["numpy 5x", "numpy 2x", "1x", "cupy 2x", "cupy 5x"]);
-        assert_eq!(labels(&axis("numpy,torch-cpu:cupy")), ["A 5x", "A 2x", "1x", "cupy 2x", "cupy 5x"]);
+        assert_eq!(
+            labels(&axis("numpy,torch-cpu:cupy")),
+            ["others 5x", "others 2x", "1x", "cupy 2x", "cupy 5x"]
+        );
     }
 
     #[test]
@@ -270,6 +294,15 @@ mod tests {
             labels(&one_sided),
             ["CPU 2x", "1x", "GPU 2x", "GPU 5x", "GPU 10x", "GPU 20x", "GPU 50x", "GPU 100x"]
         );
+    }
+
+    #[test]
+    fn ticks_are_at_round_sizes() {
+        let axis = Axis::sizes("", &[100, 163, 167, 500, 512, 581, 1536, 1600, 10_000], [0.0; 2]);
+        assert_eq!(labels(&axis), ["100", "500", "512", "1536", "1600", "10000"]);
+        assert_eq!(axis.minor, [163.0, 167.0, 581.0]);
+        let random = Axis::sizes("", &[113, 417, 1999], [0.0; 2]);
+        assert_eq!(labels(&random), ["100", "200", "500", "1000", "2000"]);
     }
 
     #[test]

@@ -84,6 +84,20 @@ pub(crate) fn crossover(
     canvas.fill(&corners(0, place, 0.35 * radius), hue)
 }
 
+/// The mark of a line whose best variant changes: two strokes across a gap.
+pub(crate) fn line_break(
+    canvas: &Canvas<'_>,
+    (x, y): CanvasPoint,
+    hue: Role,
+    radius: f64,
+) -> anyhow::Result<()> {
+    let (half, rise) = (0.4 * radius, 1.1 * radius);
+    canvas.rectangle(Rect::around((x, y), half, 0.5 * radius).corners(), Role::Ground)?;
+    [x - half, x + half]
+        .into_iter()
+        .try_for_each(|x| canvas.rule([(x - half, y + rise), (x + half, y - rise)], hue, 2.8))
+}
+
 /// A sample of a legend that starts at the place; `scale` is 1 in a legend of full size.
 pub(crate) fn sample(
     canvas: &Canvas<'_>,
@@ -103,6 +117,7 @@ pub(crate) fn sample(
         LegendSample::Line(style) => line(style).and_then(|()| mark(style)),
         LegendSample::Marker(style) => mark(style),
         LegendSample::Mark(shown) => marked(canvas, center, SAMPLE, shown, MARKER * scale),
+        LegendSample::Break => line_break(canvas, center, SAMPLE.hue, MARKER * scale),
         LegendSample::Crossover => crossover(canvas, center, Role::Ink, MARKER * scale),
         LegendSample::Swatch(hue) => {
             let area = Rect::around(center, sample.length() / 2.0, 10.0 * scale);
@@ -195,7 +210,7 @@ impl<'a> FrameDrawing<'a> {
     pub(crate) fn legend(&self) -> anyhow::Result<()> {
         let (left, em, ink) = (self.layout.legend.left, self.layout.legend_em, Role::Ink);
         for entry in &self.layout.entries {
-            let y = baseline(entry.middle, em);
+            let (y, left) = (baseline(entry.middle, em), left + entry.indent);
             match &entry.row {
                 LegendRow::Heading(text) => {
                     self.canvas.text(text, (left, y), medium(em, ink, Align::Left))?

@@ -60,6 +60,8 @@ pub(crate) enum LegendSample {
     Mark(Marks),
     /// The mark of a crossover.
     Crossover,
+    /// The mark of a line whose best variant changes for want of a time.
+    Break,
     Swatch(Role),
 }
 
@@ -71,6 +73,7 @@ impl LegendSample {
             LegendSample::Marker(_)
             | LegendSample::Mark(_)
             | LegendSample::Crossover
+            | LegendSample::Break
             | LegendSample::Swatch(_) => 26.0,
         }
     }

@@ -10,8 +10,6 @@ pub(crate) enum Paint {
     Clear(Role, f64),
     /// A colour as strong as the theme has it.
     Tinted(Tint),
-    /// The opaque mixture of a colour with the ground, from 0, the ground alone, to 1.
-    OnGround(Role, f64),
 }
 
 impl From<Role> for Paint {
@@ -27,9 +25,6 @@ impl Paint {
             Paint::Solid(role) => (role.rgb(theme), 1.0),
             Paint::Clear(role, strength) => (role.rgb(theme), strength),
             Paint::Tinted(tint) => (tint.role.rgb(theme), tint.strength(theme)),
-            Paint::OnGround(role, strength) => {
-                (mixed(role.rgb(theme), Role::Ground.rgb(theme), strength), 1.0)
-            }
         }
     }
 
@@ -41,20 +36,6 @@ impl Paint {
             Paint::Solid(role) => (color(role), None),
             Paint::Clear(role, strength) => (color(role), Some(strength.to_string())),
             Paint::Tinted(tint) => (color(tint.role), Some(variable(tint.name))),
-            Paint::OnGround(role, strength) if strength >= 1.0 => (color(role), None),
-            Paint::OnGround(role, strength) => {
-                let percent = 100.0 * strength;
-                let [role, ground] = [role, Role::Ground].map(color);
-                (format!("color-mix(in srgb,{role} {percent:.2}%,{ground})"), None)
-            }
         }
     }
-}
-
-/// A colour laid over a ground; `strength` from 0, the ground alone, to 1.
-fn mixed(color: Rgb, ground: Rgb, strength: f64) -> Rgb {
-    let mixed = |over: u8, under: u8| {
-        (f64::from(under) + strength * (f64::from(over) - f64::from(under))).round() as u8
-    };
-    (mixed(color.0, ground.0), mixed(color.1, ground.1), mixed(color.2, ground.2))
 }

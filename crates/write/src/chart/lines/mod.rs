@@ -81,10 +81,12 @@ pub(crate) fn mark_notes(series: &[ChartSeries]) -> Vec<LegendRow> {
     let has = |is_set: fn(Marks) -> bool| {
         series.iter().flat_map(|one| &one.points).any(|point| is_set(point.marks))
     };
-    let (tie, grade_d) = (Marks { is_tie: true, grade_d: false }, Marks { is_tie: false, grade_d: true });
+    let none = Marks::default();
+    let (tie, grade_d) = (Marks { is_tie: true, ..none }, Marks { grade_d: true, ..none });
     let rows = [
         (has(|marks| marks.is_tie), LegendSample::Mark(tie), "?: interval includes 1x"),
         (has(|marks| marks.grade_d), LegendSample::Mark(grade_d), "!: unreliable, without a band"),
+        (has(|marks| marks.is_break), LegendSample::Break, "one variant fails or is wrong"),
     ];
     let rows = rows.into_iter().filter(|(shown, ..)| *shown);
     LegendRow::headed("Marks", rows.map(|(_, sample, text)| LegendRow::Entry(sample, text.into())).collect())

@@ -5,7 +5,7 @@ use crate::palette::{Role, Tint};
 use super::CrossingMark;
 use super::labels::{Labels, PlotContents, REGION_TEXT};
 use crate::chart::canvas::{Align, Canvas};
-use crate::chart::draw::{LINE, baseline, crossover, marked, medium};
+use crate::chart::draw::{LINE, baseline, crossover, line_break, marked, medium};
 use crate::chart::geometry::{CanvasPoint, Rect};
 use crate::chart::paint::Paint;
 use crate::chart::placing::Placed;
@@ -105,6 +105,11 @@ impl Strokes<'_> {
         let plane = &self.contents.plane;
         let path: Vec<CanvasPoint> = series.path().into_iter().map(|(x, y)| plane.place(x, y)).collect();
         self.canvas.stroke(&path, series.style.hue, LINE, series.style.stroke)?;
+        for ends in series.breaks() {
+            let [from, to] = ends.map(|(x, y)| plane.place(x, y));
+            let middle = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1));
+            line_break(self.canvas, middle, series.style.hue, self.contents.marker)?;
+        }
         series.points.iter().try_for_each(|point| {
             let place = plane.place(point.x, point.y);
             marked(self.canvas, place, series.style, point.marks, self.contents.marker)

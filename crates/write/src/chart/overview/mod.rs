@@ -14,6 +14,7 @@ use super::lines::speed_up::{self, TUNED, TUNED_STYLE, kind_style};
 use super::lines::{CrossingMark, Reference, mark_notes, sizes};
 use super::series::{ChartSeries, Marks, Point, Style};
 use super::sheet::{Part, Sheet};
+use super::text::{label, marks_text};
 pub(super) use draw::{PANEL_SIZE, draw, draw_alone};
 use gpubench_document::report::copies_clause;
 use gpubench_document::report::problems::cut_short;
@@ -117,10 +118,10 @@ fn overview(report: &Report, index: usize, page: Vec<Draft>, captions: &[String]
     let values: Vec<f64> = points.flat_map(Point::drawn).collect();
     Overview {
         name: if index == 0 { "overview".into() } else { format!("overview-{}", index + 1) },
-        title: format!(
-            "{} Speed-up of the best variants by size{dtype}",
-            capitalised(&speed_up::question(versus))
-        ),
+        title: match speed_up::question(versus) {
+            names if versus.is_named() => format!("{names}: speed-up of the best variants by size{dtype}"),
+            question => format!("{} Speed-up of the best variants by size{dtype}", capitalised(&question)),
+        },
         captions: captions.to_vec(),
         notice: cut_short(report),
         legend,
@@ -151,7 +152,7 @@ fn legend(report: &Report, page: &[Draft]) -> Vec<(LegendSample, String)> {
     let ring = crosses.then(|| {
         (
             LegendSample::Crossover,
-            format!("{} faster from N (bar: interval)", Versus::of(report).label(Contender::B)),
+            format!("{} faster from N (bar: interval)", label(Versus::of(report), Contender::B)),
         )
     });
     let marks = mark_notes(&series).into_iter().filter_map(|row| match row {
@@ -188,7 +189,9 @@ fn figures(part: &Part<'_>, comparisons: &[Comparison<'_>], n: u64) -> Vec<Figur
     let kinds = speed_up::report_kinds(part);
     let Some(comparison) = comparisons.iter().find(|one| one.n == n) else { return vec![] };
     let figure = |style, name, pair: Pair<'_>| {
-        let texts = [pair.speed_up_text(), pair.speed_up.interval_text()];
+        let factor = pair.speed_up.factor_text() + &marks_text(&pair);
+        let leader = label(pair.versus, pair.speed_up.leader());
+        let texts = [format!("{leader} {factor}"), pair.speed_up.interval_text()];
         Figure { style, marks: Marks::of(&pair), name, texts }
     };
     let of_kind = |&kind: &Kind| Some(figure(kind_style(kind), kinds.name(kind), comparison.pair(kind)?));
