@@ -2,12 +2,11 @@
 
 use crate::palette::Role;
 
-use super::canvas::{Align, Canvas, Type};
+use super::canvas::{Align, Canvas, Paint, Type};
 use super::font::{Weight, fitted};
 use super::frame::{Frame, LegendRow, LegendSample};
 use super::geometry::{CanvasPoint, Plane, Rect, corners};
 use super::layout::{CAPTION, Extent, FrameLayout, MARGIN, SAMPLE_GAP, TEXT, TITLE, below, picture};
-use super::paint::Paint;
 use super::series::{Marks, Stroke, Style};
 
 /// Thickness of the lines of series.

@@ -16,7 +16,6 @@ mod lines;
 mod names;
 mod overview;
 mod page;
-mod paint;
 pub mod panels;
 mod phases;
 mod placing;

@@ -23,7 +23,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Its value and the ends of its band.
+    /// The value and the ends of its band.
     pub(crate) fn drawn(&self) -> [f64; 3] {
         if self.marks.grade_d { [self.y; 3] } else { [self.low, self.y, self.high] }
     }

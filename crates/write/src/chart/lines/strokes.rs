@@ -4,10 +4,9 @@ use crate::palette::{Role, Tint};
 
 use super::CrossingMark;
 use super::labels::{Labels, PlotContents, REGION_TEXT};
-use crate::chart::canvas::{Align, Canvas};
+use crate::chart::canvas::{Align, Canvas, Paint};
 use crate::chart::draw::{LINE, baseline, crossover, line_break, marked, medium};
 use crate::chart::geometry::{CanvasPoint, Rect};
-use crate::chart::paint::Paint;
 use crate::chart::placing::Placed;
 use crate::chart::series::{ChartSeries, Point};
 

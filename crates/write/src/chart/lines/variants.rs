@@ -46,24 +46,16 @@ impl VariantLine<'_> {
     }
 }
 
-/// Leaves one line of a variant that chooses and of its choice, the one with more sizes, where these are the same kernel.
+/// Leaves one line of a variant that chooses and of its only choice, which are the same kernel: its own, unless the other has
+/// more sizes.
 fn merge_picks(lines: &mut Vec<VariantLine<'_>>) {
-    let mut index = 0;
-    while index < lines.len() {
-        let pick = lines.iter().position(|line| line.is_pick_of(&lines[index]));
-        match pick {
-            Some(pick) if lines[pick].rows.len() >= lines[index].rows.len() => {
-                let named = format!("{} ({})", lines[pick].variant, lines[index].variant);
-                let line = &mut lines[pick];
-                line.series.label = line.series.label.replacen(&line.variant, &named, 1);
-                lines.remove(index);
-            }
-            Some(pick) => {
-                lines.remove(pick);
-            }
-            None => index += 1,
-        }
-    }
+    let left_out = |auto: usize| {
+        let pick = lines.iter().position(|line| line.is_pick_of(&lines[auto]))?;
+        Some(if lines[pick].rows.len() > lines[auto].rows.len() { auto } else { pick })
+    };
+    let left_out: Vec<usize> = (0..lines.len()).filter_map(left_out).collect();
+    let mut index = 0..;
+    lines.retain(|_| index.next().is_some_and(|index| !left_out.contains(&index)));
 }
 
 /// The chart of a sheet; `None` with fewer than two sizes, which a table shows better.

@@ -111,7 +111,7 @@ fn chart(
     let found = comparisons.iter().filter_map(|one| Some((one.n.to_string(), group(one)?)));
     let (labels, groups): (Vec<String>, Vec<PhaseBars>) = found.unzip();
     let versus = part.section.versus;
-    let mut legend = vec![LegendRow::Heading(format!("Parts of a {} call", label(versus, Contender::B)))];
+    let mut legend = vec![LegendRow::Heading("Parts of a call".into())];
     let entry = |phase: Phase| LegendRow::Entry(LegendSample::Swatch(phase.hue()), phase.name().into());
     legend.extend(Phase::ALL.into_iter().rev().map(entry));
     legend.extend(first_use(part, comparisons));
