@@ -102,9 +102,19 @@ roles! {
     /// Changes for the better.
     Better = "better", 0x1B7837, 0x4AC26B;
 
-    // Texts: on dark ground the colours of data are too dark for letters of running text.
+    // Texts: letters are thinner than lines, and need more contrast than the colours of data have.
     /// Links, and the medians of samples.
     Link = "link", 0x0A559B, 0x7CB8F0;
+    /// Texts about orange data.
+    OrangeText = "orange-text", 0x8A5E00, 0xF0B030;
+    /// Texts about sky-blue data.
+    SkyText = "sky-text", 0x1F6FA8, 0x9BD4FA;
+    /// Texts about green data.
+    GreenText = "green-text", 0x00795A, 0x12A87C;
+    /// Texts about pink data.
+    PurpleText = "purple-text", 0xA24A82, 0xD983B5;
+    /// Texts on areas of orange, sky-blue or pink data.
+    OnArea = "on-area", 0x111111, 0x14171C;
     /// Results that the CPU wins.
     Cpu = "cpu", 0xC23B00, 0xFF9D66;
     /// Background of results that the CPU wins.
@@ -120,6 +130,19 @@ impl Role {
     pub fn rgb(self, theme: Theme) -> Rgb {
         let [_, red, green, blue] = self.shades()[theme as usize].to_be_bytes();
         (red, green, blue)
+    }
+
+    /// Returns the colour of texts about data of this colour.
+    pub(crate) fn text(self) -> Role {
+        match self {
+            Role::Orange => Role::OrangeText,
+            Role::Sky => Role::SkyText,
+            Role::Green => Role::GreenText,
+            Role::Purple => Role::PurpleText,
+            Role::Blue => Role::Gpu,
+            Role::Vermilion => Role::Cpu,
+            other => other,
+        }
     }
 }
 
@@ -224,6 +247,33 @@ mod tests {
     fn assert_contrast(theme: Theme, color: Role, ground: Role, least: f64) {
         let found = contrast(color.rgb(theme), ground.rgb(theme));
         assert!(found >= least, "{}: {color:?} on {ground:?}: {found:.2}", theme.name());
+    }
+
+    /// A tint over the ground.
+    fn tinted(theme: Theme, tint: Tint) -> Rgb {
+        let over = |over: u8, under: u8| {
+            (f64::from(under) + tint.strength(theme) * (f64::from(over) - f64::from(under))).round() as u8
+        };
+        let (color, ground) = (tint.role.rgb(theme), Role::Ground.rgb(theme));
+        (over(color.0, ground.0), over(color.1, ground.1), over(color.2, ground.2))
+    }
+
+    /// Labels among lines are on the ground or on the tint of a side, shares of phases on the colour of their part.
+    #[test]
+    fn texts_of_charts_can_be_read() {
+        for theme in Theme::ALL {
+            for color in DATA {
+                assert_contrast(theme, color.text(), Role::Ground, 4.5);
+                for tint in [Tint::CPU_REGION, Tint::GPU_REGION] {
+                    let found = contrast(color.text().rgb(theme), tinted(theme, tint));
+                    assert!(found >= 4.5, "{}: {color:?} on {}: {found:.2}", theme.name(), tint.name);
+                }
+            }
+            for area in [Role::Orange, Role::Sky, Role::Purple] {
+                assert_contrast(theme, Role::OnArea, area, 4.5);
+            }
+            assert_contrast(theme, Role::Ground, Role::Blue, 4.5);
+        }
     }
 
     #[test]

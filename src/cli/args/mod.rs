@@ -207,7 +207,7 @@ pub(crate) struct PlotArgs {
     pub format: String,
 
     /// Charts to draw: overview, speedup, throughput, time, phases, roofline or all. Default: overview,speedup,throughput,
-    /// and time for ops without a throughput
+    /// phases, and time for ops without a throughput
     #[arg(long, value_name = "LIST")]
     pub charts: Option<String>,
 

@@ -95,7 +95,7 @@ pub(crate) struct RunArgs {
     pub format: Option<String>,
 
     /// Charts to draw: overview, speedup, throughput, time, phases, roofline or all. Default: overview,speedup,throughput,
-    /// and time for ops without a throughput
+    /// phases, and time for ops without a throughput
     #[arg(long, value_name = "LIST", help_heading = "Results")]
     pub charts: Option<String>,
 

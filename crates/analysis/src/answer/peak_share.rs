@@ -1,8 +1,6 @@
 //! Words for a row's share of the measured peak, which `gpubench_ops` computes.
 
-pub use gpubench_ops::peak_share::{
-    BoundBy, Share, bandwidth, limit, peak, peak_of, peaks, precision, share,
-};
+pub use gpubench_ops::peak_share::{BoundBy, Share, bandwidth, limit, peaks, precision, share};
 use gpubench_text::percent;
 
 /// The meaning of a share of the peak, for legends.
@@ -13,7 +11,7 @@ pub const MEANING: &str = "achieved bandwidth or FLOP rate over the peak rate me
 pub const ABOVE_PEAK: &str = "the peak was measured at a slower moment, or caches helped";
 
 /// Share above which the rate that was measured is no peak: peaks and times vary by a few per cent.
-const ABOVE: f64 = 1.05;
+pub const ABOVE: f64 = 1.05;
 
 /// Words for a share of the peak.
 pub trait ShareWords {

@@ -208,7 +208,7 @@ mod tests {
         let found = words("cuda:cupy");
         assert!(found.starts_with("cupy against cuda on NVIDIA H200: "), "{found}");
         let found = words("cpu,numpy:cupy,cuda,jax");
-        assert!(found.starts_with("B (cupy,cuda,jax) on NVIDIA H200 against cpu,numpy on "), "{found}");
+        assert!(found.starts_with("others (cupy,cuda,jax) on NVIDIA H200 against cpu,numpy on "), "{found}");
         assert!(
             found.contains("cupy,cuda,jax is faster") && found.contains("kernel alone cupy,cuda,jax 100x"),
             "{found}"

@@ -31,22 +31,33 @@ pub struct Axis {
     pub ticks: Vec<Tick>,
     /// Values of the lighter grid lines, ascending.
     pub minor: Vec<f64>,
+    /// Pixels before the low end and after the high end, for the labels of the first and the last points.
+    pub room: [f64; 2],
 }
 
 impl Axis {
-    /// An axis of matrix sizes, with a tick at every size.
-    pub(crate) fn sizes(title: &str, sizes: &[u64]) -> Axis {
+    /// An axis of matrix sizes with that room at its ends: round sizes have ticks, others lighter lines. Where few are round,
+    /// ticks are at round numbers instead.
+    pub(crate) fn sizes(title: &str, sizes: &[u64], room: [f64; 2]) -> Axis {
         let values: Vec<f64> = sizes.iter().map(|&n| n as f64).collect();
-        let (low, high) = padded(&values, 0.07, 4.0);
-        let ticks = sizes.iter().map(|&n| Tick { value: n as f64, label: n.to_string() }).collect();
-        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor: vec![] }
+        let (low, high) = padded(&values, 0.05, 4.0);
+        let (round, other): (Vec<u64>, Vec<u64>) = sizes.iter().partition(|n| is_round(**n));
+        if round.len() < FEW_ROUND && !other.is_empty() {
+            return Axis { room, ..Axis::numbers(title, &values) };
+        }
+        let ticks = round.iter().map(|&n| Tick { value: n as f64, label: n.to_string() }).collect();
+        let minor = other.iter().map(|&n| n as f64).collect();
+        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor, room }
     }
 
-    /// An axis of ratios that holds `values` and, well inside, 1. Ticks below 1 mirror those above.
-    pub(crate) fn ratios(title: &str, values: &[f64], versus: Versus<'_>) -> Axis {
+    /// An axis of ratios that holds `values` and, well inside, 1. Ticks below 1 mirror those above. The parts below and
+    /// above 1 are at least these `shares` of the axis, so that the labels of each side find room there.
+    pub(crate) fn ratios(title: &str, values: &[f64], versus: Versus<'_>, shares: [f64; 2]) -> Axis {
         let mut values = values.to_vec();
         values.extend([0.5, 2.0]);
         let (low, high) = padded(&values, 0.08, 4.0);
+        let [below, above] = shares.map(|share| share.min(0.45) / (1.0 - share.min(0.45)));
+        let (low, high) = (low.min(high.powf(-below)), high.max(low.powf(-above)));
         let (ticks, minor) = Spacing::ticks(low, high, |spacing| {
             let above = spacing.values(1.0, high.max(1.0 / low));
             let both = above.into_iter().flat_map(|(factor, labelled)| {
@@ -56,7 +67,7 @@ impl Axis {
             });
             both.filter(|(ratio, _)| (low..=high).contains(ratio)).collect()
         });
-        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor }
+        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor, room: [0.0; 2] }
     }
 
     /// An axis of plain numbers that holds `values`.
@@ -76,21 +87,27 @@ impl Axis {
             let values = spacing.values(low, high).into_iter();
             values.map(|(value, labelled)| (value, labelled.then(|| label(value)))).collect()
         });
-        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor }
+        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor, room: [0.0; 2] }
     }
 
     /// An axis of places in an order, the first at 0, with their labels.
     pub(crate) fn positions(title: &str, labels: Vec<String>) -> Axis {
         let (low, high) = (-0.5, labels.len() as f64 - 0.5);
         let ticks = labels.into_iter().enumerate().map(|(index, label)| Tick { value: index as f64, label });
-        Axis { scale: Scale::Linear, title: title.into(), low, high, ticks: ticks.collect(), minor: vec![] }
+        Axis::linear(title, (low, high), ticks.collect())
     }
 
     /// An axis of shares from nothing to the whole.
     pub(crate) fn shares(title: &str) -> Axis {
         let tick = |percent: u32| Tick { value: f64::from(percent) / 100.0, label: format!("{percent} %") };
         let ticks = [0, 25, 50, 75, 100].map(tick).to_vec();
-        Axis { scale: Scale::Linear, title: title.into(), low: 0.0, high: 1.0, ticks, minor: vec![] }
+        Axis::linear(title, (0.0, 1.0), ticks)
+    }
+
+    /// A linear axis with these ticks.
+    pub(crate) fn linear(title: &str, (low, high): (f64, f64), ticks: Vec<Tick>) -> Axis {
+        let scale = Scale::Linear;
+        Axis { scale, title: title.into(), low, high, ticks, minor: vec![], room: [0.0; 2] }
     }
 
     /// The position of a value between the low end (0) and the high end (1).
@@ -101,6 +118,18 @@ impl Axis {
             Scale::Linear => (value - self.low) / (self.high - self.low),
         }
     }
+}
+
+/// Round sizes that an axis needs at least to have its ticks there.
+const FEW_ROUND: usize = 3;
+
+/// Returns whether a size is one that people choose: a digit, perhaps a 5, and zeros; a power of two, or three times one,
+/// perhaps with zeros. Refinement adds others.
+fn is_round(n: u64) -> bool {
+    let tenths = std::iter::successors(Some(n), |n| (*n > 0 && n % 10 == 0).then_some(n / 10));
+    tenths.last().is_some_and(|n| {
+        n < 10 || (n < 100 && n % 5 == 0) || n.is_power_of_two() || (n % 3 == 0 && (n / 3).is_power_of_two())
+    })
 }
 
 /// Labels that an axis has at least, so that a reader can estimate values between them.
@@ -151,7 +180,8 @@ impl Spacing {
                 let value = scientific(tenths, exponent - 1);
                 let labelled = self.tenths.contains(&tenths) && exponent.rem_euclid(self.decades) == 0;
                 // Between labels decades apart, more lines would only be clutter.
-                let line = self.decades == 1 && tenths % 10 == 0 || (self.decades == 2 && tenths == 10);
+                let line =
+                    self.decades == 1 && [20, 50].contains(&tenths) || (self.decades == 2 && tenths == 10);
                 if (labelled || line) && value >= low && value <= high {
                     values.push((value, labelled));
                 }
@@ -238,14 +268,17 @@ mod tests {
     }
 
     fn ratios(values: &[f64]) -> Axis {
-        Axis::ratios("", values, Versus::SIDES)
+        Axis::ratios("", values, Versus::SIDES, [0.0; 2])
     }
 
     #[test]
     fn ratios_name_the_contenders() {
-        let axis = |versus| Axis::ratios("", &[0.2, 6.0], Versus::parse(versus).unwrap());
+        let axis = |versus| Axis::ratios("", &[0.2, 6.0], Versus::parse(versus).unwrap(), [0.0; 2]);
         assert_eq!(labels(&axis("numpy:cupy")), ["numpy 5x", "numpy 2x", "1x", "cupy 2x", "cupy 5x"]);
-        assert_eq!(labels(&axis("numpy,torch-cpu:cupy")), ["A 5x", "A 2x", "1x", "cupy 2x", "cupy 5x"]);
+        assert_eq!(
+            labels(&axis("numpy,torch-cpu:cupy")),
+            ["others 5x", "others 2x", "1x", "cupy 2x", "cupy 5x"]
+        );
     }
 
     #[test]
@@ -262,8 +295,25 @@ mod tests {
     }
 
     #[test]
+    fn ticks_are_at_round_sizes() {
+        let axis = Axis::sizes("", &[100, 163, 167, 500, 512, 581, 1536, 1600, 10_000], [0.0; 2]);
+        assert_eq!(labels(&axis), ["100", "500", "512", "1536", "1600", "10000"]);
+        assert_eq!(axis.minor, [163.0, 167.0, 581.0]);
+        let random = Axis::sizes("", &[113, 417, 1999], [0.0; 2]);
+        assert_eq!(labels(&random), ["100", "200", "500", "1000", "2000"]);
+    }
+
+    #[test]
+    fn each_side_has_its_share_of_an_axis_of_ratios() {
+        let axis = Axis::ratios("", &[900.0], Versus::SIDES, [0.3, 0.0]);
+        assert!((axis.fraction(1.0) - 0.3).abs() < 1e-9 && axis.fraction(900.0) < 1.0, "{axis:?}");
+        let axis = Axis::ratios("", &[1e-3], Versus::SIDES, [0.1, 0.4]);
+        assert!((axis.fraction(1.0) - 0.6).abs() < 1e-9 && axis.fraction(1e-3) > 0.0, "{axis:?}");
+    }
+
+    #[test]
     fn a_single_size_stands_in_the_middle() {
-        let axis = Axis::sizes("", &[1000]);
+        let axis = Axis::sizes("", &[1000], [0.0; 2]);
         assert!((axis.fraction(1000.0) - 0.5).abs() < 1e-12);
     }
 

@@ -9,10 +9,9 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 
 use super::canvas::Picture;
-use super::canvas::{Align, Canvas, Pixel, SCALE, SIZE, Surface, Type};
+use super::canvas::{Align, Canvas, Paint, Pixel, SCALE, SIZE, Surface, Type};
 use super::font::{font, glyphs, width};
 use super::geometry::CanvasPoint;
-use super::paint::Paint;
 
 /// The surface, in its own pixels.
 const LARGE: (u32, u32) = (SIZE.0 * SCALE, SIZE.1 * SCALE);

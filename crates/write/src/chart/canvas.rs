@@ -1,15 +1,55 @@
-//! A canvas over a surface of some format: lines, areas, markers and text in the pixels of the finished picture.
+//! A canvas over a surface of some format: lines, areas, markers and text in the pixels of the finished picture, in colours
+//! of the palette. The surface applies the theme.
 //!
 //! Everything is drawn [`SCALE`] times larger: pixels are averaged later, and vectors gain fine coordinates.
 
+use crate::palette::{Rgb, Role, Theme, Tint};
+
 use super::font::Weight;
 use super::geometry::CanvasPoint;
-use super::paint::Paint;
 use super::series::Stroke;
 
 pub(crate) const SIZE: (u32, u32) = (1600, 1000);
 /// The scale of the canvas relative to the picture.
 pub(crate) const SCALE: u32 = 3;
+/// The colour of a shape or a text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Paint {
+    Solid(Role),
+    /// A colour through which what lies beneath shows, from 0, clear, to 1.
+    Clear(Role, f64),
+    /// A colour as strong as the theme has it.
+    Tinted(Tint),
+}
+
+impl From<Role> for Paint {
+    fn from(role: Role) -> Paint {
+        Paint::Solid(role)
+    }
+}
+
+impl Paint {
+    /// The colour in a theme, and its opacity from 0 to 1.
+    pub(crate) fn seen(self, theme: Theme) -> (Rgb, f64) {
+        match self {
+            Paint::Solid(role) => (role.rgb(theme), 1.0),
+            Paint::Clear(role, strength) => (role.rgb(theme), strength),
+            Paint::Tinted(tint) => (tint.role.rgb(theme), tint.strength(theme)),
+        }
+    }
+
+    /// The colour in CSS by the page's variables, and its opacity where that is not 1.
+    pub(crate) fn variables(self) -> (String, Option<String>) {
+        let variable = |name: &str| format!("var(--{name})");
+        let color = |role: Role| variable(role.name());
+        match self {
+            Paint::Solid(role) => (color(role), None),
+            Paint::Clear(role, strength) => (color(role), Some(strength.to_string())),
+            Paint::Tinted(tint) => (color(tint.role), Some(variable(tint.name))),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,

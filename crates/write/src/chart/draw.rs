@@ -2,20 +2,18 @@
 
 use crate::palette::Role;
 
-use super::canvas::{Align, Canvas, Type};
+use super::canvas::{Align, Canvas, Paint, Type};
 use super::font::{Weight, fitted};
 use super::frame::{Frame, LegendRow, LegendSample};
 use super::geometry::{CanvasPoint, Plane, Rect, corners};
 use super::layout::{CAPTION, Extent, FrameLayout, MARGIN, SAMPLE_GAP, TEXT, TITLE, below, picture};
-use super::paint::Paint;
 use super::series::{Marks, Stroke, Style};
 
 /// Thickness of the lines of series.
 pub(crate) const LINE: f64 = 3.2;
 /// Half the side of the square that a marker takes.
 pub(crate) const MARKER: f64 = 9.0;
-/// Radius of a marker next to a line, and length of the arms of a cross, over that of a marker on it.
-pub(crate) const OFF_LINE: f64 = 0.6;
+/// Length of the arms of a cross over the radius of its marker.
 const CROSS: f64 = 0.55;
 /// The looks of a marker in the explanation of marks.
 const SAMPLE: Style = Style { hue: Role::Soft, stroke: Stroke::Solid, marker: 0, filled: true };
@@ -50,7 +48,7 @@ pub(crate) fn marker(
 }
 
 /// The colour of ties, which is no side's.
-pub(crate) const TIE: Role = Role::Soft;
+const TIE: Role = Role::Soft;
 
 /// A marker with the marks of its point: open and grey for a tie, with a cross inside for grade D.
 pub(crate) fn marked(
@@ -85,6 +83,20 @@ pub(crate) fn crossover(
     canvas.fill(&corners(0, place, 0.35 * radius), hue)
 }
 
+/// The mark of a line whose best variant changes: two strokes across a gap.
+pub(crate) fn line_break(
+    canvas: &Canvas<'_>,
+    (x, y): CanvasPoint,
+    hue: Role,
+    radius: f64,
+) -> anyhow::Result<()> {
+    let (half, rise) = (0.4 * radius, 1.1 * radius);
+    canvas.rectangle(Rect::around((x, y), half, 0.5 * radius).corners(), Role::Ground)?;
+    [x - half, x + half]
+        .into_iter()
+        .try_for_each(|x| canvas.rule([(x - half, y + rise), (x + half, y - rise)], hue, 2.8))
+}
+
 /// A sample of a legend that starts at the place; `scale` is 1 in a legend of full size.
 pub(crate) fn sample(
     canvas: &Canvas<'_>,
@@ -104,8 +116,8 @@ pub(crate) fn sample(
         LegendSample::Line(style) => line(style).and_then(|()| mark(style)),
         LegendSample::Marker(style) => mark(style),
         LegendSample::Mark(shown) => marked(canvas, center, SAMPLE, shown, MARKER * scale),
+        LegendSample::Break => line_break(canvas, center, SAMPLE.hue, MARKER * scale),
         LegendSample::Crossover => crossover(canvas, center, Role::Ink, MARKER * scale),
-        LegendSample::OffLine => marker(canvas, center, SAMPLE, SAMPLE.hue, OFF_LINE * MARKER * scale),
         LegendSample::Swatch(hue) => {
             let area = Rect::around(center, sample.length() / 2.0, 10.0 * scale);
             canvas.rectangle(area.corners(), hue)
@@ -197,7 +209,7 @@ impl<'a> FrameDrawing<'a> {
     pub(crate) fn legend(&self) -> anyhow::Result<()> {
         let (left, em, ink) = (self.layout.legend.left, self.layout.legend_em, Role::Ink);
         for entry in &self.layout.entries {
-            let y = baseline(entry.middle, em);
+            let (y, left) = (baseline(entry.middle, em), left + entry.indent);
             match &entry.row {
                 LegendRow::Heading(text) => {
                     self.canvas.text(text, (left, y), medium(em, ink, Align::Left))?

@@ -70,6 +70,25 @@ pub(crate) fn fitted_inside(text: &str, em: f64, weight: Weight, limit: f64) -> 
     })
 }
 
+/// The text in lines of at most `limit` pixels, broken at spaces, otherwise after punctuation or, in a long word,
+/// anywhere; what is beyond [`MAX_CHARS`] is cut.
+pub(crate) fn wrapped(text: &str, em: f64, weight: Weight, limit: f64) -> Vec<String> {
+    let mut lines = vec![];
+    let mut rest: &str = text.char_indices().nth(MAX_CHARS).map_or(text, |(end, _)| &text[..end]);
+    while width(rest, em, weight) > limit {
+        let ends = rest.char_indices().map(|(start, c)| start + c.len_utf8());
+        let fits = ends.take_while(|end| width(rest[..*end].trim_end(), em, weight) <= limit).last();
+        let fitting = &rest[..fits.unwrap_or_else(|| rest.chars().next().map_or(0, char::len_utf8))];
+        let after_punctuation = || fitting.rfind(['-', '/', ',', '_']);
+        let end = fitting.trim_start().rfind(' ').map(|_| fitting.rfind(' ').unwrap_or_default());
+        let end = end.or_else(after_punctuation).map_or(fitting.len(), |start| start + 1);
+        lines.push(rest[..end].trim_end().to_owned());
+        rest = &rest[end..];
+    }
+    lines.push(rest.to_owned());
+    lines
+}
+
 /// Returns the text of `length` characters if it fits, otherwise the longest of its cuts that fits; empty if none does. The
 /// more characters `cut` keeps, the wider is what it returns.
 fn longest_fitting(
@@ -111,6 +130,19 @@ mod tests {
         assert!(width(&cut, 20.0, Weight::Regular) <= 260.0, "{cut}");
         assert_eq!(fitted_inside("short", 20.0, Weight::Regular, 120.0), "short");
         assert_eq!(fitted_inside("short", 20.0, Weight::Regular, 0.0), "");
+    }
+
+    #[test]
+    fn lines_break_at_spaces_and_lose_no_letter() {
+        let of = |text: &str| wrapped(text, 20.0, Weight::Regular, 160.0);
+        assert_eq!(of("short"), ["short"]);
+        assert_eq!(of("resident, end to end, pinned"), ["resident, end to", "end, pinned"]);
+        for text in ["a-long-name-of-a-variant-without-a-space", &"w".repeat(60)] {
+            let lines = of(text);
+            assert_eq!(lines.concat(), text);
+            assert!(lines.len() > 1 && lines.iter().all(|line| width(line, 20.0, Weight::Regular) <= 160.0));
+        }
+        assert!(!wrapped("il", 20.0, Weight::Regular, 0.0).is_empty());
     }
 
     #[test]

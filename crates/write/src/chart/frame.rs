@@ -60,8 +60,8 @@ pub(crate) enum LegendSample {
     Mark(Marks),
     /// The mark of a crossover.
     Crossover,
-    /// A small marker, as next to a line.
-    OffLine,
+    /// The mark of a line whose best variant changes for want of a time.
+    Break,
     Swatch(Role),
 }
 
@@ -73,7 +73,7 @@ impl LegendSample {
             LegendSample::Marker(_)
             | LegendSample::Mark(_)
             | LegendSample::Crossover
-            | LegendSample::OffLine
+            | LegendSample::Break
             | LegendSample::Swatch(_) => 26.0,
         }
     }

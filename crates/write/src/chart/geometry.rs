@@ -74,7 +74,8 @@ pub(crate) struct Plane<'a> {
 impl Plane<'_> {
     /// The pixels of a value on the x axis.
     pub(crate) fn across(&self, x: f64) -> f64 {
-        self.area.left + self.x.fraction(x) * self.area.width()
+        let [before, after] = self.x.room;
+        self.area.left + before + self.x.fraction(x) * (self.area.width() - before - after)
     }
 
     /// The pixels of a value on the y axis.
@@ -88,12 +89,14 @@ impl Plane<'_> {
 }
 
 /// The number of shapes of markers.
-pub(crate) const SHAPES: usize = 6;
+pub(crate) const SHAPES: usize = 7;
 
 /// The corners of the marker of that index around `(x, y)`; all shapes look equally large at the same `radius`.
 pub(crate) fn corners(marker: usize, (x, y): CanvasPoint, radius: f64) -> Vec<CanvasPoint> {
     // Corner count, the angle of the first corner in turns (0 is to the right, y downwards), and optical scale.
     let (count, turn, scale) = match marker % SHAPES {
+        // A star: every other corner is near the middle.
+        6 => (8, -0.25, 1.5),
         0 => (24, 0.0, 1.0),
         1 => (4, 0.125, 1.28),
         2 => (3, -0.25, 1.32),
@@ -103,6 +106,7 @@ pub(crate) fn corners(marker: usize, (x, y): CanvasPoint, radius: f64) -> Vec<Ca
     };
     let corner = |index: i32| {
         let angle = (turn + f64::from(index) / f64::from(count)) * std::f64::consts::TAU;
+        let radius = if marker % SHAPES == 6 && index % 2 == 1 { 0.45 * radius } else { radius };
         (x + radius * scale * angle.cos(), y + radius * scale * angle.sin())
     };
     (0..count).map(corner).collect()

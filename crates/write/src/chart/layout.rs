@@ -1,7 +1,7 @@
 //! Computes the places of the parts of a frame in pixels: plot, legend, titles, captions.
 
 use super::SIZE;
-use super::font::{Weight, fitted, fitted_inside, width};
+use super::font::{Weight, width, wrapped};
 use super::frame::{Frame, LegendRow};
 use super::geometry::{Plane, Rect};
 
@@ -17,6 +17,8 @@ pub(crate) const MARGIN: f64 = 36.0;
 pub(crate) const ROW_ABOVE: f64 = 35.0;
 const ROW: f64 = 40.0;
 const LEAST_ROW: f64 = 17.0;
+/// Indent of the further lines of a note.
+const NOTE_INDENT: f64 = 18.0;
 /// Room before a heading, in rows.
 const GAP: f64 = 0.5;
 
@@ -41,8 +43,10 @@ impl Extent {
 /// A row of the legend in its place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
-    /// The row, its text cut to the strip's width.
+    /// The row, or a further line of one whose text is wider than the strip.
     pub row: LegendRow,
+    /// Pixels from the left end of the strip.
+    pub indent: f64,
     /// The middle of the row, in pixels from the top.
     pub middle: f64,
 }
@@ -124,28 +128,38 @@ fn strip_width(rows: &[LegendRow]) -> f64 {
 
 /// Places the legend's rows; what does not fit even when set small is counted in the last row.
 fn entries(rows: &[LegendRow], legend: &Rect) -> (Vec<Entry>, f64) {
-    let mut rows = rows.to_vec();
+    let mut rows: Vec<(LegendRow, f64)> = rows.iter().flat_map(|row| lines(row, legend.width())).collect();
     let room = (legend.height() / LEAST_ROW) as usize;
     if rows.len() > room {
         let left = rows.len() - room + 1;
         rows.truncate(room - 1);
-        rows.push(LegendRow::Note(format!("and {left} more")));
+        rows.push((LegendRow::Note(format!("and {left} more")), 0.0));
     }
-    let gaps = rows.iter().skip(1).filter(|row| matches!(row, LegendRow::Heading(_))).count();
+    let gaps = rows.iter().skip(1).filter(|(row, _)| matches!(row, LegendRow::Heading(_))).count();
     let height = (legend.height() / (rows.len() as f64 + GAP * gaps as f64).max(1.0)).min(ROW);
     let em = TEXT * (height / ROW).powf(0.7);
     let mut middle = legend.top - height / 2.0;
     let mut placed = vec![];
-    for (index, mut row) in rows.into_iter().enumerate() {
+    for (index, (row, indent)) in rows.into_iter().enumerate() {
         let is_heading = matches!(row, LegendRow::Heading(_));
         middle += if is_heading && index > 0 { height * (1.0 + GAP) } else { height };
-        let fit = if is_heading { fitted } else { fitted_inside };
-        let cut = fit(row.text(), em, weight(&row), legend.width() - indent(&row));
-        let (LegendRow::Heading(text) | LegendRow::Entry(_, text) | LegendRow::Note(text)) = &mut row;
-        *text = cut;
-        placed.push(Entry { row, middle });
+        placed.push(Entry { row, indent, middle });
     }
     (placed, em)
+}
+
+/// A row in lines as wide as the strip, each with its indent.
+fn lines(row: &LegendRow, strip: f64) -> Vec<(LegendRow, f64)> {
+    let texts = wrapped(row.text(), TEXT, weight(row), strip - indent(row));
+    let line = |(index, text): (usize, String)| match row {
+        LegendRow::Heading(_) => {
+            (if index == 0 { LegendRow::Heading(text) } else { LegendRow::Note(text) }, 0.0)
+        }
+        LegendRow::Entry(sample, _) if index == 0 => (LegendRow::Entry(*sample, text), 0.0),
+        LegendRow::Entry(..) => (LegendRow::Note(text), indent(row)),
+        LegendRow::Note(_) => (LegendRow::Note(text), if index == 0 { 0.0 } else { NOTE_INDENT }),
+    };
+    texts.into_iter().enumerate().map(line).collect()
 }
 
 /// Room between labels.
@@ -176,6 +190,14 @@ pub(crate) fn below(plane: &Plane<'_>, em: f64) -> Vec<TickLabel> {
                     TickLabel { x: f64::midpoint(last.x, x), text: format!("{}, {}", last.text, tick.label) }
             }
             None => wanted.push(TickLabel { x, text: tick.label.clone() }),
+        }
+    }
+    // Where both have no room, the second, which is the power of two of 500 and 512.
+    for index in 1..wanted.len() {
+        let (before, after) = wanted.split_at_mut(index);
+        let [last, next] = [&mut before[index - 1], &mut after[0]];
+        if let Some((_, second)) = last.text.split_once(", ").filter(|_| !apart(last, next)) {
+            last.text = second.to_owned();
         }
     }
     thinned(wanted, apart)

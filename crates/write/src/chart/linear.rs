@@ -3,7 +3,7 @@
 use gpubench_report::measure::stats::quantile;
 use gpubench_report::report::quantity::TIME_UNITS;
 
-use super::axis::{Axis, Scale, Tick};
+use super::axis::{Axis, Tick};
 
 /// Values over more than this factor are on a logarithmic axis.
 const MOST_LINEAR: f64 = 3.0;
@@ -34,14 +34,7 @@ pub fn axis(times: &[f64], levels: &[f64], ticks: usize) -> Axis {
         let value = index as f64 * step;
         Tick { value, label: label(value, unit, symbol, decimals) }
     };
-    Axis {
-        scale: Scale::Linear,
-        title: String::new(),
-        low,
-        high,
-        ticks: (first..=last).map(tick).collect(),
-        minor: vec![],
-    }
+    Axis::linear("", (low, high), (first..=last).map(tick).collect())
 }
 
 /// The range of the levels and of all times but those far outside.
@@ -86,6 +79,7 @@ fn label(value: f64, unit: f64, symbol: &str, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::axis::Scale;
     use crate::chart::text_dump::labels;
     use proptest::prelude::*;
 

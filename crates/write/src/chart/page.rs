@@ -47,9 +47,8 @@ pub(crate) struct Plot {
 /// # Errors
 /// A chart cannot be drawn.
 pub(crate) fn page_charts(report: &Report) -> anyhow::Result<Vec<PageChart>> {
-    let details = [ChartKind::Phases, ChartKind::Roofline].map(|kind| kind as usize);
     let mut all = charts(&[("", report)], Selection::Default);
-    all.extend(charts(&[("", report)], Selection::of(details)));
+    all.extend(charts(&[("", report)], Selection::of([ChartKind::Roofline as usize])));
     let charts: anyhow::Result<Vec<PageChart>> = all.par_iter().map(page_chart).collect();
     // The page has the figures of single sizes in its tables.
     Ok(charts?.into_iter().filter(|chart| !chart.plots.is_empty()).collect())

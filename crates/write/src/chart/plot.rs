@@ -65,7 +65,7 @@ mod tests {
         let report = full();
         let reports = [("", &report)];
         let written = plot(&reports, &out, &VECTORS, false).unwrap();
-        assert_eq!(written.len(), 3);
+        assert_eq!(written.len(), 4);
         assert!(written.iter().all(|path| path.is_file()));
         let again = plot(&reports, &out, &VECTORS, false);
         assert!(again.unwrap_err().to_string().contains("--force"));

@@ -46,7 +46,7 @@ impl ChartKind {
 /// The kinds of charts to draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
-    /// The overview, speed-ups and throughput; times for ops without a throughput.
+    /// The overview, speed-ups, throughput and phases; times for ops without a throughput.
     #[default]
     Default,
     /// The kinds of [`ChartKind::ALL`] at whose index there is `true`.
@@ -68,9 +68,9 @@ impl Selection {
     pub(crate) fn draws(self, kind: ChartKind, has_throughput: bool) -> bool {
         match self {
             Selection::Default => match kind {
-                ChartKind::Overview | ChartKind::SpeedUp | ChartKind::Throughput => true,
+                ChartKind::Overview | ChartKind::SpeedUp | ChartKind::Throughput | ChartKind::Phases => true,
                 ChartKind::Time => !has_throughput,
-                ChartKind::Phases | ChartKind::Roofline => false,
+                ChartKind::Roofline => false,
             },
             Selection::Named(named) => named[kind as usize],
         }

@@ -5,8 +5,6 @@ use gpubench_analysis::answer::Pair;
 use gpubench_report::report::Row;
 use gpubench_report::{Accuracy, Side};
 
-use super::neighbours::off_line;
-
 /// One point with its spread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
@@ -24,6 +22,13 @@ pub struct Point {
     pub marks: Marks,
 }
 
+impl Point {
+    /// The value and the ends of its band.
+    pub(crate) fn drawn(&self) -> [f64; 3] {
+        if self.marks.grade_d { [self.y; 3] } else { [self.low, self.y, self.high] }
+    }
+}
+
 /// Reservations about a point, which its marker and its label show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
@@ -31,12 +36,14 @@ pub struct Marks {
     pub is_tie: bool,
     /// A time has grade D.
     pub grade_d: bool,
+    /// A best variant of this point or of the one before has no time at the other: the line changes for want of it.
+    pub is_break: bool,
 }
 
 impl Marks {
     /// The marks of a speed-up.
     pub(crate) fn of(pair: &Pair<'_>) -> Marks {
-        Marks { is_tie: pair.speed_up.winner().is_none(), grade_d: pair.is_unreliable() }
+        Marks { is_tie: pair.speed_up.winner().is_none(), grade_d: pair.is_unreliable(), is_break: false }
     }
 }
 
@@ -87,20 +94,25 @@ pub(crate) struct ChartSeries {
 }
 
 impl ChartSeries {
-    /// The points, each with whether its marker is next to the line.
-    pub(crate) fn marked(&self) -> impl Iterator<Item = (&Point, bool)> {
-        let sizes: Vec<f64> = self.points.iter().map(|point| point.x).collect();
-        self.points.iter().zip(off_line(&sizes))
+    /// The neighbouring points that a band of intervals connects: it leaves out unreliable ones, whose intervals say
+    /// nothing and would only cover other lines.
+    pub(crate) fn bands(&self) -> impl Iterator<Item = &[Point]> {
+        self.points.split(|point| point.marks.grade_d).filter(|points| !points.is_empty())
     }
 
-    /// The points that its line connects, ascending in x.
-    pub(crate) fn connected(&self) -> impl Iterator<Item = &Point> {
-        self.marked().filter(|(_, off_line)| !off_line).map(|(point, _)| point)
+    /// The ends of the line's piece before each point at which the best variant changes for want of a time.
+    pub(crate) fn breaks(&self) -> Vec<[(f64, f64); 2]> {
+        let path = self.path();
+        let of = |point: &Point| {
+            let end = path.iter().position(|place| *place == (point.x, point.y))?;
+            Some([path[end.checked_sub(1)?], path[end]])
+        };
+        self.points.iter().filter(|point| point.marks.is_break).filter_map(of).collect()
     }
 
     /// The places its line connects, ascending in x.
     pub(crate) fn path(&self) -> Vec<(f64, f64)> {
-        let points = self.connected().map(|point| (point.x, point.y));
+        let points = self.points.iter().map(|point| (point.x, point.y));
         let mut path: Vec<(f64, f64)> = points.chain(self.bends.iter().copied()).collect();
         path.sort_by(|a, b| a.0.total_cmp(&b.0));
         path

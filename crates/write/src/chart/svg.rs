@@ -7,10 +7,9 @@ use crate::palette::Theme;
 use gpubench_text::escape::xml;
 
 use super::canvas::Picture;
-use super::canvas::{Align, Canvas, Pixel, SCALE, Surface, Type};
+use super::canvas::{Align, Canvas, Paint, Pixel, SCALE, Surface, Type};
 use super::font::{MEDIUM, REGULAR, Weight};
 use super::geometry::CanvasPoint;
-use super::paint::Paint;
 
 /// Family that texts name; the first is the embedded font.
 const FAMILY: &str = "Roboto, Helvetica, Arial, sans-serif";

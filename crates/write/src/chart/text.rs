@@ -8,8 +8,23 @@ use gpubench_text::grouped::distinct;
 
 use gpubench_document::report::problems::ended_early;
 
-/// The label of a speed-up: `12x` where B is faster, `CPU 2.9x` where A is. A `?` follows where the interval
-/// includes 1, a `!` where a time has grade D.
+/// The whole name of a contender in prose: `the GPU`, `cupy, torch and jax`.
+pub(crate) fn name(versus: Versus<'_>, one: Contender) -> String {
+    let noun = versus.noun(one);
+    let items: Vec<&str> = noun.split(',').map(str::trim).collect();
+    match items.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => noun,
+    }
+}
+
+/// The reservations about a speed-up: `?` where the interval includes 1, `!` where a time has grade D.
+pub(crate) fn marks_text(pair: &Pair<'_>) -> String {
+    let tie = if pair.speed_up.winner().is_none() { "?" } else { "" };
+    format!("{tie}{}", if pair.is_unreliable() { "!" } else { "" })
+}
+
+/// The label of a speed-up: `12x` where B is faster, `CPU 2.9x` where A is, with its marks.
 pub(crate) fn ratio_text(pair: &Pair<'_>) -> String {
     let factor = pair.speed_up.factor();
     let whole = (9.95..99.95).contains(&factor);
@@ -18,9 +33,7 @@ pub(crate) fn ratio_text(pair: &Pair<'_>) -> String {
         Contender::A => format!("{} ", pair.versus.label(Contender::A)),
         Contender::B => String::new(),
     };
-    let tie = if pair.speed_up.winner().is_none() { "?" } else { "" };
-    let grade_d = if pair.is_unreliable() { "!" } else { "" };
-    format!("{leader}{text}{tie}{grade_d}")
+    format!("{leader}{text}{}", marks_text(pair))
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +96,9 @@ fn machine(report: &Report, caption: Caption) -> String {
         let device = versus.device(report, one);
         let clock = (caption.own_clocks || device.is_none()).then_some(clock);
         let facts: Vec<String> = device.into_iter().chain(clock).collect();
-        Some(format!("{}: {}", versus.label_and_name(one), facts.join(", ")))
+        let (label, name) = (versus.label(one), name(versus, one));
+        let whole = if versus.label(one) == versus.name(one) { String::new() } else { format!(" ({name})") };
+        Some(format!("{label}{whole}: {}", facts.join(", ")))
     };
     let mut facts: Vec<String> = [Contender::B, Contender::A].into_iter().filter_map(of_contender).collect();
     facts.extend(environment.started.get(..10).map(String::from));

@@ -53,7 +53,7 @@ fn roofline(chart: &Roofline) -> Vec<String> {
     }
     for dot in &chart.dots {
         let label = dot.label.as_deref().unwrap_or("-");
-        let looks = format!("{}, {:.2}", style(&dot.style), dot.strength);
+        let looks = format!("{}, {:.2}", style(&dot.style), dot.scale);
         text.push(format!("dot [{looks}] ({:.3e}, {:.3e}) {label}", dot.x, dot.y));
     }
     text
@@ -95,15 +95,15 @@ pub(crate) fn labels(axis: &Axis) -> Vec<&str> {
 }
 
 fn series(series: &ChartSeries) -> String {
-    let points = series.marked().map(|(point, off_line)| {
+    let points = series.points.iter().map(|point| {
         let label = point.label.as_ref().map(|label| format!(" {label:?}")).unwrap_or_default();
-        let marks = [(point.marks.is_tie, " tie"), (point.marks.grade_d, " grade D")];
+        let marks = [
+            (point.marks.is_tie, " tie"),
+            (point.marks.grade_d, " grade D"),
+            (point.marks.is_break, " break"),
+        ];
         let marks: String = marks.into_iter().filter_map(|(is_set, name)| is_set.then_some(name)).collect();
-        let off_line = if off_line { " beside" } else { "" };
-        format!(
-            "{} {:.3e} ({:.3e} to {:.3e}){label}{marks}{off_line}",
-            point.x, point.y, point.low, point.high
-        )
+        format!("{} {:.3e} ({:.3e} to {:.3e}){label}{marks}", point.x, point.y, point.low, point.high)
     });
     let points: Vec<String> = points.collect();
     format!("{} [{}]: {}", series.label, style(&series.style), points.join("; "))

@@ -216,12 +216,14 @@ impl<'a> Versus<'a> {
         matches!(self.a, ContenderRows::Named(_))
     }
 
-    /// Returns the contender's name in tables and charts: `GPU`, `cupy`; `A` or `B` for one without room there.
+    /// Returns the contender's name in tables and charts: `GPU`, `cupy`; `others`, `A` or `B` for one without room there.
     pub fn label(self, contender: Contender) -> &'a str {
-        match (self.name(contender), contender) {
-            (name, _) if name.chars().count() <= MAX_LABEL => name,
-            (_, Contender::A) => "A",
-            (_, Contender::B) => "B",
+        let is_short = |one| self.name(one).chars().count() <= MAX_LABEL;
+        match contender {
+            _ if is_short(contender) => self.name(contender),
+            _ if is_short(contender.other()) => "others",
+            Contender::A => "A",
+            Contender::B => "B",
         }
     }
 

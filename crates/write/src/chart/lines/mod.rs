@@ -13,7 +13,7 @@ use super::canvas::Canvas;
 use super::draw::{FrameDrawing, MARKER};
 use super::frame::{Frame, LegendRow, LegendSample};
 use super::layout::{Extent, FrameLayout};
-use super::series::{ChartSeries, Marks, Style};
+use super::series::{ChartSeries, Marks, Point, Style};
 use crate::palette::Role;
 use labels::PlotContents;
 use strokes::Strokes;
@@ -81,12 +81,12 @@ pub(crate) fn mark_notes(series: &[ChartSeries]) -> Vec<LegendRow> {
     let has = |is_set: fn(Marks) -> bool| {
         series.iter().flat_map(|one| &one.points).any(|point| is_set(point.marks))
     };
-    let (tie, grade_d) = (Marks { is_tie: true, grade_d: false }, Marks { is_tie: false, grade_d: true });
-    let is_off_line = series.iter().any(|one| one.marked().any(|(_, off_line)| off_line));
+    let none = Marks::default();
+    let (tie, grade_d) = (Marks { is_tie: true, ..none }, Marks { grade_d: true, ..none });
     let rows = [
         (has(|marks| marks.is_tie), LegendSample::Mark(tie), "?: interval includes 1x"),
-        (has(|marks| marks.grade_d), LegendSample::Mark(grade_d), "!: unreliable"),
-        (is_off_line, LegendSample::OffLine, "within 10 % of another N"),
+        (has(|marks| marks.grade_d), LegendSample::Mark(grade_d), "!: unreliable, without a band"),
+        (has(|marks| marks.is_break), LegendSample::Break, "one variant fails or is wrong"),
     ];
     let rows = rows.into_iter().filter(|(shown, ..)| *shown);
     LegendRow::headed("Marks", rows.map(|(_, sample, text)| LegendRow::Entry(sample, text.into())).collect())
@@ -102,7 +102,7 @@ pub(crate) fn sizes(series: &[ChartSeries]) -> Vec<u64> {
 /// All values that the y axis must hold; `None` when there is no point.
 fn extremes(series: &[ChartSeries]) -> Option<Vec<f64>> {
     let points = series.iter().flat_map(|one| &one.points);
-    let values: Vec<f64> = points.flat_map(|point| [point.low, point.y, point.high]).collect();
+    let values: Vec<f64> = points.flat_map(Point::drawn).collect();
     (!values.is_empty()).then_some(values)
 }
 

@@ -1,12 +1,14 @@
 //! The quantities on the y axis of charts by variant: time, or work per second.
 
-use gpubench_analysis::answer::peak_share::{bandwidth, limit, peak, peak_of, peaks};
+use gpubench_analysis::answer::peak_share::{bandwidth, limit, peaks, precision};
 use gpubench_ops::{self as op, Limit};
+use gpubench_report::Accuracy;
 use gpubench_report::case::{Case, DType};
 use gpubench_report::report::quantity::three_digits;
 use gpubench_report::report::{Report, Row};
 
 use crate::chart::axis::Axis;
+use crate::chart::roofline::precision_words;
 use crate::chart::text::{self, Caption};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,25 +69,27 @@ impl Quantity {
         usable(value).then(|| [value, or_value(low), or_value(high)])
     }
 
-    /// The measured peak of this quantity for a row.
-    pub(crate) fn peak(self, report: &Report, row: &Row) -> Option<f64> {
-        let peaks = peaks(report, &row.backend)?;
+    /// The measured peaks of this quantity for a row, each with its arithmetic: that of the row, then float64 units where these
+    /// are faster and may compute the same.
+    pub(crate) fn peaks(self, report: &Report, row: &Row) -> Vec<(f64, &'static str)> {
+        let Some(peaks) = peaks(report, &row.backend) else { return vec![] };
         let limit = limit(&row.case.op);
         let bus = || [peaks.upload, peaks.download].into_iter().flatten().map(|rates| rates.pinned);
+        let of = |name: &'static str| Some((*peaks.matmul.get(name)?, name));
         let found = match self {
-            Quantity::Time => None,
-            Quantity::Flops => peak(&peaks, row),
-            Quantity::Bytes if limit == Limit::Bus => bus().reduce(f64::max),
-            Quantity::Bytes => bandwidth(&peaks, limit),
+            Quantity::Time => vec![],
+            Quantity::Flops if row.accuracy == Accuracy::Emulated => vec![],
+            Quantity::Flops => {
+                let own = of(precision(row));
+                let wider = of(DType::F64.name()).filter(|_| row.accuracy == Accuracy::Ieee);
+                let wider = wider.filter(|wider| own.is_none_or(|own| wider.0 > own.0));
+                own.into_iter().chain(wider).collect()
+            }
+            Quantity::Bytes if limit == Limit::Bus => vec![(bus().fold(0.0, f64::max), "")],
+            Quantity::Bytes => bandwidth(&peaks, limit).into_iter().map(|rate| (rate, "")).collect(),
         };
-        found.map(|rate| rate / GIGA).filter(|rate| rate.is_finite() && *rate > 0.0)
-    }
-
-    /// Returns whether that peak is one of float64, for a row of another element type.
-    pub(crate) fn is_of_float64(self, report: &Report, row: &Row) -> bool {
-        let of = || peak_of(&peaks(report, &row.backend)?, row);
-        self == Quantity::Flops
-            && of().is_some_and(|(_, name)| name == DType::F64.name() && row.case.dtype != DType::F64)
+        let in_units = found.into_iter().map(|(rate, name)| (rate / GIGA, name));
+        in_units.filter(|(rate, _)| rate.is_finite() && *rate > 0.0).collect()
     }
 
     fn unit(self) -> &'static str {
@@ -96,9 +100,11 @@ impl Quantity {
         }
     }
 
-    /// A peak in words: `GPU 50900 GFLOP/s`.
-    pub(crate) fn peak_text(self, side: &str, peak: f64) -> String {
-        format!("{side} {} {}", three_digits(peak), self.unit())
+    /// A peak in words: `GPU float32 50900 GFLOP/s`, `CPU 210 GB/s`.
+    pub(crate) fn peak_text(self, side: &str, (peak, precision): (f64, &str)) -> String {
+        let precision = if precision.is_empty() { "" } else { precision_words(precision) };
+        let parts = [side, precision, &three_digits(peak), self.unit()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
     pub(crate) fn axis(self, values: &[f64]) -> Axis {

@@ -5,15 +5,24 @@ use gpubench_analysis::answer::{Comparison, Contender, Crossover, Kind, Kinds, P
 use gpubench_document::report::crossover_text::{crossover_text, size_text};
 use gpubench_document::report::sentences::largest;
 use gpubench_ops as op;
+use gpubench_report::report::Row;
+use gpubench_text::grouped::distinct;
 
-use super::{CrossingMark, LineChart, Reference, SIZE_TITLE, extremes, legend, mark_notes, sizes};
+use super::labels::{end_label_shares, end_labels_room};
+use super::{
+    CrossingMark, LineChart, POINT_TEXT, Reference, SIZE_TITLE, extremes, legend, mark_notes, sizes,
+};
 use crate::chart::ChartKind;
 use crate::chart::axis::Axis;
+use crate::chart::draw::MARKER;
 use crate::chart::frame::{Frame, LegendRow};
 use crate::chart::series::{ChartSeries, Marks, Point, Stroke, Style};
 use crate::chart::sheet::{Part, Sheet};
-use crate::chart::text::ratio_text;
+use crate::chart::text::{name, ratio_text};
 use gpubench_document::report::copies_clause;
+
+/// Part of the height of a plot that a label takes, in a page too.
+const LABEL_SHARE: f64 = 0.065;
 
 /// The only kind shown where several reports or densities share a chart.
 const LONE_KIND: Kind = Kind::Resident;
@@ -49,7 +58,7 @@ pub(crate) fn kinds(part: &Part<'_>) -> &'static [Kind] {
     }
 }
 
-/// A line of a chart, and where it crosses 1.
+/// A line of a chart, and where it crosses 1. Its first and its last point have labels.
 pub(crate) struct SpeedUpLine {
     pub series: ChartSeries,
     kind: Kind,
@@ -61,10 +70,12 @@ impl SpeedUpLine {
         label: String,
         group: &'static str,
         style: Style,
-        points: Vec<Point>,
+        mut points: Vec<Point>,
         kind: Kind,
         crossover: Option<Crossover>,
     ) -> SpeedUpLine {
+        let last = points.len().saturating_sub(1);
+        points.iter_mut().take(last).skip(1).for_each(|point| point.label = None);
         let changes = crossover.iter().flat_map(|found| &found.changes);
         let bends = changes.map(|(size, _)| (*size, 1.0)).collect();
         SpeedUpLine { series: ChartSeries { label, group, style, points, bends }, kind, crossover }
@@ -88,14 +99,20 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
     let [a, b] = Contender::BOTH.map(|one| versus.label(one));
     legend.extend(LegendRow::notes(&format!("{b} faster from N"), crossed.collect()));
     legend.extend(lone_part.map(pairings).unwrap_or_default());
+    legend.extend(lone_part.map(losses).unwrap_or_default());
     legend.extend(mark_notes(&series));
     let frame = Frame {
         name: sheet.name(ChartKind::SpeedUp.name()),
         title: format!("{}: {}", sheet.heading(), question(versus)),
         subtitle: subtitle(&lines, sheet),
         captions,
-        x: Axis::sizes(SIZE_TITLE, &sizes),
-        y: Axis::ratios("How many times faster (log scale)", &values, versus),
+        x: Axis::sizes(SIZE_TITLE, &sizes, end_labels_room(&series, POINT_TEXT, MARKER)),
+        y: Axis::ratios(
+            "How many times faster (log scale)",
+            &values,
+            versus,
+            end_label_shares(&series, LABEL_SHARE),
+        ),
         rows_above: 0,
         legend,
     };
@@ -105,10 +122,10 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
     Some(LineChart { kind: ChartKind::SpeedUp, frame, series, reference, crossings, levels: vec![] })
 }
 
-/// `is the GPU faster?`, `is cupy faster than numpy?`
+/// `is the GPU faster?`, `numpy against cupy, torch and jax`
 pub(crate) fn question(versus: Versus<'_>) -> String {
-    let [a, b] = Contender::BOTH.map(|one| versus.noun(one));
-    if versus.is_named() { format!("is {b} faster than {a}?") } else { format!("is {b} faster?") }
+    let [a, b] = Contender::BOTH.map(|one| name(versus, one));
+    if versus.is_named() { format!("{a} against {b}") } else { format!("is {b} faster?") }
 }
 
 /// From which size B is faster; in two lines where the name of a line may be long.
@@ -142,15 +159,12 @@ fn subtitle(lines: &[SpeedUpLine], sheet: &Sheet<'_>) -> String {
     format!("Best variants. {kernel}Resident: with launch and wait{copies}")
 }
 
-/// The kinds of some comparisons of one density, then gpubench's tuned code; the first and the last point of each have labels.
+/// The kinds of some comparisons of one density, then gpubench's tuned code.
 pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<SpeedUpLine> {
     let all = report_kinds(part);
-    let line = |label: &str, style, kind, mut points: Vec<Point>, crossover: Option<Crossover>| {
-        let last = points.len().checked_sub(1)?;
-        for point in points.iter_mut().take(last).skip(1) {
-            point.label = None;
-        }
-        Some(SpeedUpLine::of(label.into(), "Time included", style, points, kind, crossover))
+    let line = |label: &str, style, kind, points: Vec<Point>, crossover: Option<Crossover>| {
+        let group = "Time included";
+        (!points.is_empty()).then(|| SpeedUpLine::of(label.into(), group, style, points, kind, crossover))
     };
     let of_kind = |&kind: &Kind| {
         let found = crossover(part, comparisons[0].density, kind);
@@ -191,13 +205,42 @@ fn points<'a>(
     comparisons: &[Comparison<'a>],
     pair: impl Fn(&Comparison<'a>) -> Option<Pair<'a>>,
 ) -> Vec<Point> {
-    let point = |comparison: &Comparison<'a>| {
-        let pair = pair(comparison)?;
-        let (label, ratio) = (Some(ratio_text(&pair)), pair.speed_up.0);
-        let (x, marks) = (comparison.n as f64, Marks::of(&pair));
-        Some(Point { x, y: ratio.value, low: ratio.low, high: ratio.high, label, marks })
+    let pairs: Vec<_> = comparisons.iter().filter_map(|one| Some((one, pair(one)?))).collect();
+    let point = |(index, (comparison, pair)): (usize, &(&Comparison<'a>, Pair<'a>))| {
+        let (label, ratio) = (Some(ratio_text(pair)), pair.speed_up.0);
+        let before = index.checked_sub(1).map(|before| &pairs[before]);
+        let is_break = before.is_some_and(|before| !lost(before, &(comparison, pair.clone())).is_empty());
+        let marks = Marks { is_break, ..Marks::of(pair) };
+        Point { x: comparison.n as f64, y: ratio.value, low: ratio.low, high: ratio.high, label, marks }
     };
-    comparisons.iter().filter_map(point).collect()
+    pairs.iter().enumerate().map(point).collect()
+}
+
+/// The best variants at one of two sizes that were run at the other and have no time there: each with its row there.
+fn lost<'a>(
+    (before, pair_before): &(&Comparison<'a>, Pair<'a>),
+    (after, pair_after): &(&Comparison<'a>, Pair<'a>),
+) -> Vec<&'a Row> {
+    let without_time = |comparison: &Comparison<'a>, best: &Row| {
+        let is_same = |row: &&Row| row.backend == best.backend && row.variant == best.variant;
+        comparison.rows.iter().copied().find(|row| is_same(row) && row.execute.is_none())
+    };
+    let forwards = [pair_before.a, pair_before.b].into_iter().filter_map(|best| without_time(after, best));
+    let backwards = [pair_after.a, pair_after.b].into_iter().filter_map(|best| without_time(before, best));
+    forwards.chain(backwards).collect()
+}
+
+/// The changes of the best variants for want of a time, by kind that shows them first: `torch/gesvda at 2048`.
+fn losses(part: &Part<'_>) -> Vec<LegendRow> {
+    let comparisons = &part.section.comparisons;
+    let of_kind = |&kind: &Kind| {
+        let pairs: Vec<_> = comparisons.iter().filter_map(|one| Some((one, one.pair(kind)?))).collect();
+        let lost = pairs.windows(2).flat_map(|two| lost(&two[0], &two[1])).collect::<Vec<&Row>>();
+        lost.into_iter()
+            .map(|row| format!("{} at {}: {}", part.names.name(row), row.case.n, row.outcome.name()))
+            .collect::<Vec<String>>()
+    };
+    LegendRow::notes("Without a time", distinct(kinds(part).iter().flat_map(of_kind)))
 }
 
 fn crossover(part: &Part<'_>, density: Option<f64>, kind: Kind) -> Option<Crossover> {
@@ -233,10 +276,18 @@ fn pairings(part: &Part<'_>) -> Vec<LegendRow> {
         }
     }
     let Some(n) = found.iter().map(|(n, ..)| *n).max() else { return vec![] };
-    let several = found.len() > 1;
-    let lines = found.into_iter().flat_map(|(_, [b, a], kinds)| {
+    let count = found.iter().map(|(.., kinds)| kinds.len()).sum::<usize>();
+    let lone =
+        found.iter().find_map(|(.., kinds)| if let [kind] = kinds.as_slice() { Some(*kind) } else { None });
+    let lines = found.iter().flat_map(|(_, [b, a], kinds)| {
         let pair = format!("{b} / {a}");
-        if several { vec![kinds.join(", ") + ":", indented(&pair)] } else { vec![pair] }
+        match (kinds.len(), lone) {
+            (some, _) if some == count => vec![pair],
+            (some, Some(lone)) if some > 1 && some + 1 == count => {
+                vec![format!("all but {lone}:"), indented(&pair)]
+            }
+            _ => vec![kinds.join(", ") + ":", indented(&pair)],
+        }
     });
     let [a, b] = Contender::BOTH.map(|one| part.section.versus.label(one));
     LegendRow::notes(&format!("Best {b} / best {a} at {n}"), lines.collect())

@@ -4,10 +4,9 @@ use crate::palette::{Role, Tint};
 
 use super::CrossingMark;
 use super::labels::{Labels, PlotContents, REGION_TEXT};
-use crate::chart::canvas::{Align, Canvas};
-use crate::chart::draw::{LINE, OFF_LINE, TIE, baseline, crossover, marked, medium};
+use crate::chart::canvas::{Align, Canvas, Paint};
+use crate::chart::draw::{LINE, baseline, crossover, line_break, marked, medium};
 use crate::chart::geometry::{CanvasPoint, Rect};
-use crate::chart::paint::Paint;
 use crate::chart::placing::Placed;
 use crate::chart::series::{ChartSeries, Point};
 
@@ -31,7 +30,6 @@ impl Strokes<'_> {
     pub(crate) fn lines(&self) -> anyhow::Result<()> {
         let PlotContents { series, crossings, .. } = self.contents;
         let labels = Labels::of(&self.contents);
-        self.grounds(&labels)?;
         crossings.iter().try_for_each(|crossing| self.crossing_band(crossing))?;
         self.levels()?;
         self.reference()?;
@@ -39,6 +37,7 @@ impl Strokes<'_> {
         // In reverse, so that the first of the legend lies on top.
         series.iter().rev().try_for_each(|series| self.line(series))?;
         crossings.iter().try_for_each(|crossing| self.crossing(crossing))?;
+        self.grounds(&labels)?;
         self.labels(&labels)
     }
 
@@ -57,10 +56,10 @@ impl Strokes<'_> {
         Ok(())
     }
 
-    /// Clears the ground of labels, so that no grid line runs through them.
+    /// Clears the ground of labels, so that no grid line or band runs through them.
     fn grounds(&self, labels: &Labels) -> anyhow::Result<()> {
         for label in labels.all() {
-            let ground = Rect { left: label.area.left - 4.0, right: label.area.right + 4.0, ..label.area };
+            let ground = Rect { left: label.area.left - 2.0, right: label.area.right + 2.0, ..label.area };
             self.canvas.rectangle(ground.corners(), Role::Ground)?;
             self.tints(&ground)?;
         }
@@ -84,31 +83,35 @@ impl Strokes<'_> {
         })
     }
 
-    /// The intervals: an area along the line, and a bar at each point that no line connects.
+    /// The intervals: an area along the line, as wide as its marker at a point without neighbours.
     fn band(&self, series: &ChartSeries) -> anyhow::Result<()> {
-        let (plane, hue) = (&self.contents.plane, series.style.hue);
-        let ends = |point: &Point| [point.low, point.high].map(|value| plane.place(point.x, value));
-        let connected: Vec<&Point> = series.connected().collect();
-        let is_alone = connected.len() == 1;
-        for (point, _) in series.marked().filter(|(_, off_line)| *off_line || is_alone) {
-            self.canvas.rule(ends(point), hue, 2.0)?;
-        }
-        if is_alone {
-            return Ok(());
-        }
-        let high = connected.iter().map(|point| ends(point)[1]);
-        let low = connected.iter().rev().map(|point| ends(point)[0]);
-        let corners: Vec<CanvasPoint> = high.chain(low).collect();
-        self.canvas.fill(&corners, Paint::Clear(hue, 0.2))
+        let (plane, paint) = (&self.contents.plane, Paint::Clear(series.style.hue, 0.2));
+        let high = |point: &Point| plane.place(point.x, point.high);
+        let low = |point: &Point| plane.place(point.x, point.low);
+        series.bands().try_for_each(|points| {
+            if let [one] = points {
+                let half = self.contents.marker;
+                let [(x, top), (_, bottom)] = [high(one), low(one)];
+                return self.canvas.rectangle([(x - half, top), (x + half, bottom)], paint);
+            }
+            let corners: Vec<CanvasPoint> =
+                points.iter().map(high).chain(points.iter().rev().map(low)).collect();
+            self.canvas.fill(&corners, paint)
+        })
     }
 
     fn line(&self, series: &ChartSeries) -> anyhow::Result<()> {
         let plane = &self.contents.plane;
         let path: Vec<CanvasPoint> = series.path().into_iter().map(|(x, y)| plane.place(x, y)).collect();
         self.canvas.stroke(&path, series.style.hue, LINE, series.style.stroke)?;
-        series.marked().try_for_each(|(point, off_line)| {
-            let radius = self.contents.marker * if off_line { OFF_LINE } else { 1.0 };
-            marked(self.canvas, plane.place(point.x, point.y), series.style, point.marks, radius)
+        for ends in series.breaks() {
+            let [from, to] = ends.map(|(x, y)| plane.place(x, y));
+            let middle = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1));
+            line_break(self.canvas, middle, series.style.hue, self.contents.marker)?;
+        }
+        series.points.iter().try_for_each(|point| {
+            let place = plane.place(point.x, point.y);
+            marked(self.canvas, place, series.style, point.marks, self.contents.marker)
         })
     }
 
@@ -140,11 +143,10 @@ impl Strokes<'_> {
             self.label(label, em, crossings[*index].hue)?;
         }
         for label in &labels.points {
-            let hue = match series.len() {
-                _ if label.is_tie => TIE,
-                1 => Role::Ink,
-                _ => series[label.series].style.hue,
-            };
+            let hue = series[label.series].style.hue;
+            if let Some(leader) = label.leader {
+                self.canvas.rule(leader, hue, 1.2)?;
+            }
             self.label(&label.placed, em, hue)?;
         }
         Ok(())
@@ -152,6 +154,6 @@ impl Strokes<'_> {
 
     fn label(&self, label: &Placed, em: f64, hue: Role) -> anyhow::Result<()> {
         let place = (label.area.left, baseline(label.area.middle().1, em));
-        self.canvas.text(&label.text, place, medium(em, hue, Align::Left))
+        self.canvas.text(&label.text, place, medium(em, hue.text(), Align::Left))
     }
 }

@@ -84,7 +84,7 @@ fn contenders_with_names_title_the_charts_and_have_them_alone() {
     let mut report = example::of(rows);
     Versus::choose(&mut report, "numpy:cupy").unwrap();
     let [speed_up, time] = &lines(&[("", &report)])[..] else { panic!("two charts") };
-    assert_eq!(speed_up.frame.title, "matmul, float32: is cupy faster than numpy?");
+    assert_eq!(speed_up.frame.title, "matmul, float32: numpy against cupy");
     let regions = speed_up.reference.as_ref().map(|found| [found.above.as_str(), found.below.as_str()]);
     assert_eq!(regions, Some(["cupy faster", "numpy faster"]));
     assert!(
@@ -216,7 +216,10 @@ fn ties_and_points_of_grade_d_have_a_mark_that_the_legend_explains() {
         chart.series[0].points.iter().map(|point| [point.marks.is_tie, point.marks.grade_d]).collect();
     assert_eq!(marks, [[true, false], [false, false], [false, true]]);
     let notes = notes(chart);
-    assert!(notes.contains(&"?: interval includes 1x") && notes.contains(&"!: unreliable"), "{notes:?}");
+    assert!(
+        notes.contains(&"?: interval includes 1x") && notes.contains(&"!: unreliable, without a band"),
+        "{notes:?}"
+    );
 }
 
 #[test]
@@ -226,4 +229,130 @@ fn the_band_of_a_crossover_ends_with_the_sizes_measured() {
     for crossing in &chart.crossings {
         assert!(crossing.interval[0] >= 100.0 && crossing.interval[1] <= 2048.0, "{crossing:?}");
     }
+}
+
+#[test]
+fn every_last_point_has_its_label_in_order_and_on_the_faster_side() {
+    for (extent, chart) in
+        [Extent::File, Extent::Page].into_iter().zip([&wide()[0], &lines(&[("", &full())])[0]])
+    {
+        let layout = FrameLayout::of(&chart.frame, extent);
+        let contents = chart.contents(&layout);
+        let line = contents.plane.down(1.0);
+        for side in [f64::min, f64::max] {
+            let sizes = chart.series.iter().flat_map(|one| &one.points).map(|point| point.x);
+            let end = sizes.reduce(side).unwrap();
+            let labels = Labels::of(&contents);
+            let of_end = labels.points.iter().filter_map(|label| {
+                let points = &chart.series[label.series].points;
+                let point = points.iter().find(|point| point.x == end && point.label.is_some())?;
+                (point.label.as_deref() == Some(label.placed.text.as_str()))
+                    .then_some((point.y, label.placed.area))
+            });
+            let mut found: Vec<(f64, Rect)> = of_end.collect();
+            let expected = chart.series.iter().flat_map(|one| &one.points);
+            let expected = expected.filter(|point| point.x == end && point.label.is_some()).count();
+            assert!(found.len() >= expected && expected > 0, "{found:?}");
+            found.sort_by(|a, b| b.0.total_cmp(&a.0));
+            assert!(found.is_sorted_by(|a, b| a.1.top <= b.1.top), "{found:?}");
+            for (ratio, area) in found {
+                assert!(
+                    if ratio >= 1.0 { area.bottom <= line } else { area.top >= line },
+                    "{ratio} {area:?}"
+                );
+                assert!(layout.plot.left <= area.left && area.right <= layout.plot.right, "{area:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_unreliable_point_is_on_its_line_and_has_no_band() {
+    let rows = [10, 100, 105, 1000].map(|n| example::both_sides("fft", n, 1e-3, 1e-4));
+    let mut rows = rows.concat();
+    let execute = rows[5].execute.as_mut().unwrap();
+    (execute.grade, execute.ci95_s) = (Some(gpubench_report::measure::grade::Grade::D), [1e-9, 1.0]);
+    let chart = &of(rows)[0];
+    let kernel = &chart.series[0];
+    assert_eq!(kernel.path().iter().map(|place| place.0).collect::<Vec<_>>(), [10.0, 100.0, 105.0, 1000.0]);
+    assert_eq!(kernel.bands().map(<[Point]>::len).collect::<Vec<_>>(), [2, 1]);
+    assert!(chart.frame.y.high < 1e3, "an interval that is not drawn does not stretch the axis");
+}
+
+#[test]
+fn a_variant_that_fails_at_a_size_breaks_the_line_and_is_named() {
+    use gpubench_report::report::Outcome;
+    let mut rows = [100, 1000].map(|n| example::both_sides("svd", n, 1e-3, 1e-4)).concat();
+    rows.push(measured("svd", 100, "cuda", "fast", 1e-5));
+    rows.push(example::without_time("svd", 1000, "cuda", "fast", Outcome::Incorrect, "wrong", None));
+    let chart = &of(rows.clone())[0];
+    let breaks: Vec<bool> = chart.series[0].points.iter().map(|point| point.marks.is_break).collect();
+    assert_eq!(breaks, [false, true]);
+    assert_eq!(chart.series[0].breaks().len(), 1);
+    let notes = notes(chart);
+    assert!(
+        notes.contains(&"fast at 1000: incorrect") && notes.contains(&"one variant fails or is wrong"),
+        "{notes:?}"
+    );
+    rows.pop();
+    assert!(of(rows)[0].series[0].breaks().is_empty(), "a variant that was not run at a size is no failure");
+}
+
+/// The throughput of a matrix product at two sizes, at that rate in FLOP per second.
+fn throughput(rate: f64, change: fn(&mut Report)) -> LineChart {
+    let rows = [100, 1000].map(|n| measured("matmul", n, "cuda", "cublas", 2.0 * (n as f64).powi(3) / rate));
+    let mut report = example::with_peaks(example::of(rows));
+    change(&mut report);
+    let found = charts(&[("", &report)], Selection::of([ChartKind::Throughput as usize]));
+    let [Chart::Lines(chart)] = found.as_slice() else { panic!("{found:?}") };
+    chart.clone()
+}
+
+#[test]
+fn no_peak_is_below_a_rate_of_its_side() {
+    let labels = |chart: &LineChart| chart.levels.iter().map(|level| level.label.clone()).collect::<Vec<_>>();
+    assert_eq!(labels(&throughput(49e12, |_| {})), ["GPU float32 50000 GFLOP/s"]);
+    let above = throughput(60e12, |_| {});
+    assert!(
+        above.levels.is_empty() && notes(&above).contains(&"GPU float32 50000 GFLOP/s: exceeded"),
+        "{above:?}"
+    );
+    let wider = |report: &mut Report| {
+        let peaks = report.environment.backends[1].peaks.as_mut().unwrap();
+        peaks.matmul.insert("f64".into(), 61e12);
+    };
+    assert_eq!(labels(&throughput(60e12, wider)), ["GPU float64 61000 GFLOP/s"]);
+    assert_eq!(labels(&throughput(49e12, wider)), ["GPU float32 50000 GFLOP/s"]);
+}
+
+#[test]
+fn auto_shares_the_line_of_its_choice_and_a_lone_point_is_left_out() {
+    let mut rows = vec![];
+    for n in [100, 1000] {
+        let auto = measured("matmul", n, "cuda", "auto", 1e-4);
+        rows.push(Row { picked: Some("dmma".into()), ..auto });
+        rows.push(measured("matmul", n, "cuda", "dmma", 1e-4));
+    }
+    rows.push(measured("matmul", 100, "cuda", "slow", 1e-2));
+    rows.push(measured("matmul", 100, "cpu", "faer", 1e-2));
+    let chart = of(rows).pop().unwrap();
+    let labels: Vec<&str> = chart.series.iter().map(|series| series.label.as_str()).collect();
+    assert_eq!(labels, ["faer", "auto (dmma)"], "the CPU has no line, and keeps its point");
+}
+
+#[test]
+fn several_contenders_are_the_others_of_one() {
+    let rows = [100, 1000].into_iter().flat_map(|n| {
+        ["cuda", "cupy", "torch", "jax"].map(|backend| measured("fft", n, backend, "fft", 1e-4))
+    });
+    let mut report = example::of(rows);
+    Versus::choose(&mut report, "cuda:cupy,torch,jax").unwrap();
+    let chart = &lines(&[("", &report)])[0];
+    assert_eq!(chart.frame.title, "fft, float32: cuda against cupy, torch and jax");
+    assert!(chart.frame.y.ticks.iter().any(|tick| tick.label == "others 2x"), "{:?}", chart.frame.y);
+    assert!(
+        chart.frame.captions[0].starts_with("others (cupy, torch and jax): "),
+        "{:?}",
+        chart.frame.captions
+    );
 }

@@ -1,10 +1,11 @@
 //! Time or throughput against size, with one line per variant.
 
 use crate::palette::Role;
-use gpubench_report::Accuracy;
+use gpubench_analysis::answer::peak_share::ABOVE;
+use gpubench_report::Side;
 use gpubench_report::measure::grade::Grade;
 use gpubench_report::report::Row;
-use gpubench_text::grouped::grouped;
+use gpubench_text::grouped::{distinct, grouped};
 
 use super::quantity::Quantity;
 use super::{LineChart, PeakLevel, SIZE_TITLE, extremes, legend, mark_notes, sizes};
@@ -21,6 +22,40 @@ struct VariantLine<'a> {
     /// The name of its variant, which is a part of the label.
     variant: String,
     rows: Vec<&'a Row>,
+    /// A number for its report and density.
+    turn: usize,
+}
+
+impl VariantLine<'_> {
+    fn side(&self) -> Side {
+        self.rows[0].side
+    }
+
+    /// The variant that it chose at every size, if it chooses.
+    fn only_pick(&self) -> Option<&str> {
+        let first = self.rows[0].picked.as_deref()?;
+        self.rows.iter().all(|row| row.picked.as_deref() == Some(first)).then_some(first)
+    }
+
+    /// Returns whether it is the line of what `auto` chose at every size: the same kernel, in the same case and report.
+    fn is_pick_of(&self, auto: &VariantLine<'_>) -> bool {
+        let [own, of_auto] = [self.rows[0], auto.rows[0]];
+        auto.only_pick() == Some(own.variant.as_str())
+            && (&own.backend, own.case.density) == (&of_auto.backend, of_auto.case.density)
+            && self.turn == auto.turn
+    }
+}
+
+/// Leaves one line of a variant that chooses and of its only choice, which are the same kernel: its own, unless the other has
+/// more sizes.
+fn merge_picks(lines: &mut Vec<VariantLine<'_>>) {
+    let left_out = |auto: usize| {
+        let pick = lines.iter().position(|line| line.is_pick_of(&lines[auto]))?;
+        Some(if lines[pick].rows.len() > lines[auto].rows.len() { auto } else { pick })
+    };
+    let left_out: Vec<usize> = (0..lines.len()).filter_map(left_out).collect();
+    let mut index = 0..;
+    lines.retain(|_| index.next().is_some_and(|index| !left_out.contains(&index)));
 }
 
 /// The chart of a sheet; `None` with fewer than two sizes, which a table shows better.
@@ -35,11 +70,16 @@ pub(crate) fn chart(
         parts.flat_map(|(turn, part)| lines_of(part, quantity, styles, turn)).collect();
     // Stable, so that a group keeps the order of the reports.
     lines.sort_by_key(|line| GROUPS.iter().position(|group| *group == line.series.group));
+    merge_picks(&mut lines);
+    let is_line = |line: &VariantLine<'_>| line.series.points.len() > 1;
+    let sides_with_lines: Vec<Side> =
+        lines.iter().filter(|line| is_line(line)).map(VariantLine::side).collect();
+    lines.retain(|line| is_line(line) || !sides_with_lines.contains(&line.side()));
     let mut picks: Vec<LegendRow> = lines.iter_mut().flat_map(name_pick).collect();
     if sheet.parts.len() > 1 {
         picks.clear();
     }
-    let levels = levels(sheet, quantity, &lines);
+    let (levels, exceeded) = levels(sheet, quantity, &lines);
     let series: Vec<ChartSeries> = lines.into_iter().map(|line| line.series).collect();
     let sizes = sizes(&series);
     let mut values = extremes(&series).filter(|_| sizes.len() > 1)?;
@@ -47,7 +87,8 @@ pub(crate) fn chart(
     let mut legend = legend(&series);
     let level_row =
         |level: &PeakLevel| LegendRow::Entry(LegendSample::Rule(level.style), level.label.clone());
-    legend.extend(LegendRow::headed("Measured peaks", levels.iter().map(level_row).collect()));
+    let peaks = levels.iter().map(level_row).chain(exceeded).collect();
+    legend.extend(LegendRow::headed("Measured peaks", peaks));
     legend.extend(mark_notes(&series));
     legend.extend(picks);
     let kind = if quantity == Quantity::Time { ChartKind::Time } else { ChartKind::Throughput };
@@ -58,7 +99,7 @@ pub(crate) fn chart(
         title: format!("{}: {}", sheet.heading(), quantity.title()),
         subtitle: subtitle.join("; "),
         captions,
-        x: Axis::sizes(SIZE_TITLE, &sizes),
+        x: Axis::sizes(SIZE_TITLE, &sizes, [0.0; 2]),
         y: quantity.axis(&values),
         rows_above: 0,
         legend,
@@ -91,7 +132,7 @@ fn lines_of<'a>(
                 None => {
                     let style = styles.style(row, turn);
                     let series = ChartSeries { label, group, style, points: vec![point], bends: vec![] };
-                    lines.push(VariantLine { series, variant, rows: vec![row] });
+                    lines.push(VariantLine { series, variant, rows: vec![row], turn });
                 }
             }
         }
@@ -102,7 +143,7 @@ fn lines_of<'a>(
 fn point(row: &Row, quantity: Quantity) -> Option<Point> {
     let execute = row.execute.as_ref()?;
     let [y, low, high] = quantity.of(row)?;
-    let marks = Marks { is_tie: false, grade_d: execute.grade == Some(Grade::D) };
+    let marks = Marks { grade_d: execute.grade == Some(Grade::D), ..Marks::default() };
     Some(Point { x: row.case.n as f64, y, low, high, label: None, marks })
 }
 
@@ -136,24 +177,31 @@ fn size_list(sizes: &[u64], all: &[u64]) -> String {
     }
 }
 
-/// The measured peaks of a single report: one per side, and one per reduced precision that it measured.
-fn levels(sheet: &Sheet<'_>, quantity: Quantity, lines: &[VariantLine<'_>]) -> Vec<PeakLevel> {
-    let [part] = sheet.parts.as_slice() else { return vec![] };
-    let mut levels: Vec<PeakLevel> = vec![];
-    for row in lines.iter().flat_map(|line| &line.rows) {
-        let Some(value) = quantity.peak(part.report, row) else { continue };
-        let precision = match row.accuracy {
-            Accuracy::Ieee if quantity.is_of_float64(part.report, row) => " float64",
-            Accuracy::Ieee | Accuracy::Emulated => "",
-            Accuracy::Tf32 => " TF32",
-            Accuracy::F16 => " float16",
-            Accuracy::Bf16 => " bfloat16",
-        };
-        let label = quantity.peak_text(&format!("{}{precision}", row.side.label()), value);
-        if levels.iter().all(|level| level.label != label) {
-            let style = Style { hue: Role::Soft, stroke: Stroke::of(row), marker: 0, filled: true };
-            levels.push(PeakLevel { value, label, style });
+/// The measured peaks of a single report: one per side and accuracy. A rate more than a few per cent above it shows that what was
+/// measured is no peak: then that of wider units is, or there is a note instead.
+fn levels(
+    sheet: &Sheet<'_>,
+    quantity: Quantity,
+    lines: &[VariantLine<'_>],
+) -> (Vec<PeakLevel>, Vec<LegendRow>) {
+    let (mut levels, mut exceeded): (Vec<PeakLevel>, Vec<String>) = (vec![], vec![]);
+    let [part] = sheet.parts.as_slice() else { return (levels, vec![]) };
+    let rows: Vec<&Row> = lines.iter().flat_map(|line| &line.rows).copied().collect();
+    for row in &rows {
+        let peaks = quantity.peaks(part.report, row);
+        let same = rows.iter().filter(|other| (other.side, other.accuracy) == (row.side, row.accuracy));
+        let rates = same.filter_map(|row| Some(quantity.of(row)?[0]));
+        let highest = rates.fold(0.0, f64::max);
+        let text = |peak| quantity.peak_text(row.side.label(), peak);
+        match (peaks.iter().find(|(rate, _)| ABOVE * rate >= highest), peaks.last()) {
+            (Some(&peak), _) if levels.iter().all(|level| level.label != text(peak)) => {
+                let style = Style { hue: Role::Soft, stroke: Stroke::of(row), marker: 0, filled: true };
+                levels.push(PeakLevel { value: peak.0, label: text(peak), style });
+            }
+            (None, Some(&peak)) => exceeded.push(format!("{}: exceeded", text(peak))),
+            _ => {}
         }
     }
-    levels
+    let notes = distinct(exceeded).into_iter().map(LegendRow::Note).collect();
+    (levels, notes)
 }

@@ -14,9 +14,9 @@ use crate::chart::lines::strokes::Strokes;
 use crate::chart::series::Stroke;
 
 /// Half the side of the square that a marker takes.
-const MARKER: f64 = 6.5;
+pub(super) const MARKER: f64 = 6.5;
 /// Em of the labels next to points.
-const POINT_TEXT: f64 = 20.0;
+pub(super) const POINT_TEXT: f64 = 20.0;
 /// Em of the notice.
 const NOTICE: f64 = 26.0;
 /// Em of the speed-ups in words, and the height of their rows.
@@ -124,9 +124,15 @@ fn draw_panel(panel: &OverviewPanel, plane: Plane<'_>, canvas: &Canvas<'_>) -> a
 
 fn grid(plane: &Plane<'_>, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let Rect { left, top, right, bottom } = plane.area;
-    for tick in &plane.y.ticks {
-        let y = plane.down(tick.value);
-        canvas.rule([(left, y), (right, y)], Role::Line, 1.0)?;
+    let across = |value: f64, thickness: f64| {
+        let y = plane.down(value);
+        canvas.rule([(left, y), (right, y)], Role::Line, thickness)
+    };
+    plane.y.minor.iter().try_for_each(|value| across(*value, 0.8))?;
+    plane.y.ticks.iter().try_for_each(|tick| across(tick.value, 1.8))?;
+    for value in &plane.x.minor {
+        let x = plane.across(*value);
+        canvas.rule([(x, top), (x, bottom)], Role::MinorLine, 1.0)?;
     }
     for tick in &plane.x.ticks {
         let x = plane.across(tick.value);

@@ -9,10 +9,12 @@ use gpubench_report::report::Report;
 
 use super::axis::Axis;
 use super::frame::{LegendRow, LegendSample};
+use super::lines::labels::{end_label_shares, end_labels_room};
 use super::lines::speed_up::{self, TUNED, TUNED_STYLE, kind_style};
 use super::lines::{CrossingMark, Reference, mark_notes, sizes};
-use super::series::{ChartSeries, Marks, Style};
+use super::series::{ChartSeries, Marks, Point, Style};
 use super::sheet::{Part, Sheet};
+use super::text::marks_text;
 pub(super) use draw::{PANEL_SIZE, draw, draw_alone};
 use gpubench_document::report::copies_clause;
 use gpubench_document::report::problems::cut_short;
@@ -20,6 +22,9 @@ use gpubench_text::words::capitalised;
 
 /// Panels that one sheet holds; in more, texts would be too small.
 pub(super) const MOST_PANELS: usize = 9;
+
+/// Part of the height of a panel that a label takes.
+const LABEL_SHARE: f64 = 0.1;
 
 /// The name of one op's panel, distinct from the region names of large charts.
 const REFERENCE: Reference = Reference { value: 1.0, above: String::new(), below: String::new() };
@@ -107,18 +112,20 @@ fn overview(report: &Report, index: usize, page: Vec<Draft>, captions: &[String]
     });
     let panels: Vec<OverviewPanel> = panels.collect();
     let drawn = panels.iter().filter(|panel| panel.figures.is_empty());
+    let shares = drawn.clone().map(|panel| end_label_shares(&panel.series, LABEL_SHARE));
+    let shares = shares.fold([0.0f64; 2], |a, b| [a[0].max(b[0]), a[1].max(b[1])]);
     let points = drawn.flat_map(|panel| &panel.series).flat_map(|series| &series.points);
-    let values: Vec<f64> = points.flat_map(|point| [point.low, point.y, point.high]).collect();
+    let values: Vec<f64> = points.flat_map(Point::drawn).collect();
     Overview {
         name: if index == 0 { "overview".into() } else { format!("overview-{}", index + 1) },
-        title: format!(
-            "{} Speed-up of the best variants by size{dtype}",
-            capitalised(&speed_up::question(versus))
-        ),
+        title: match speed_up::question(versus) {
+            names if versus.is_named() => format!("{names}: speed-up of the best variants by size{dtype}"),
+            question => format!("{} Speed-up of the best variants by size{dtype}", capitalised(&question)),
+        },
         captions: captions.to_vec(),
         notice: cut_short(report),
         legend,
-        y: Axis::ratios("", &values, versus),
+        y: Axis::ratios("", &values, versus, shares),
         panels,
     }
 }
@@ -167,7 +174,7 @@ fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item
         let figures = only.map(|n| figures(part, comparisons, n)).unwrap_or_default();
         let panel = OverviewPanel {
             heading: format!("{}{density}{size}", sheet.heading()),
-            x: Axis::sizes("", &sizes),
+            x: Axis::sizes("", &sizes, end_labels_room(&series, draw::POINT_TEXT, draw::MARKER)),
             series,
             crossings: lines.iter().filter_map(speed_up::crossing).collect(),
             figures,
@@ -182,7 +189,9 @@ fn figures(part: &Part<'_>, comparisons: &[Comparison<'_>], n: u64) -> Vec<Figur
     let kinds = speed_up::report_kinds(part);
     let Some(comparison) = comparisons.iter().find(|one| one.n == n) else { return vec![] };
     let figure = |style, name, pair: Pair<'_>| {
-        let texts = [pair.speed_up_text(), pair.speed_up.interval_text()];
+        let factor = pair.speed_up.factor_text() + &marks_text(&pair);
+        let leader = pair.versus.label(pair.speed_up.leader());
+        let texts = [format!("{leader} {factor}"), pair.speed_up.interval_text()];
         Figure { style, marks: Marks::of(&pair), name, texts }
     };
     let of_kind = |&kind: &Kind| Some(figure(kind_style(kind), kinds.name(kind), comparison.pair(kind)?));

@@ -3,11 +3,10 @@
 use crate::palette::Role;
 
 use super::super::canvas::Picture;
-use super::super::canvas::{Align, Canvas};
+use super::super::canvas::{Align, Canvas, Paint};
 use super::super::draw::{baseline, captions, kind, medium};
 use super::super::geometry::corners;
 use super::super::layout::{MARGIN, TEXT, TITLE, picture};
-use super::super::paint::Paint;
 use super::super::series::{Point, Stroke};
 use super::layout::{LABEL, PanelAreas, PanelsLayout, SMALL};
 use super::{MarkKind, Panel, PanelChart};
@@ -146,7 +145,7 @@ impl PanelDrawing<'_> {
 
     fn heading(&self, panel: &Panel, place: &PanelAreas) -> anyhow::Result<()> {
         let y = baseline(place.heading, LABEL);
-        self.canvas.text(&place.name, (place.plot.left, y), medium(LABEL, panel.hue, Align::Left))?;
+        self.canvas.text(&place.name, (place.plot.left, y), medium(LABEL, panel.hue.text(), Align::Left))?;
         let (remark, left) = &place.remark;
         self.canvas.text(remark, (*left, y), kind(LABEL, Role::Soft, Align::Left))
     }

@@ -66,7 +66,7 @@ impl Bars<'_> {
             let wide = width(&text, SHARE_TEXT, Weight::Medium);
             if area.height() > SHARE_TEXT + 4.0 && wide + 6.0 < area.width() {
                 let (x, y) = area.middle();
-                let kind = medium(SHARE_TEXT, Role::Ground, Align::Center);
+                let kind = medium(SHARE_TEXT, phase.text(), Align::Center);
                 canvas.text(&text, (x, baseline(y, SHARE_TEXT)), kind)?;
             }
         }
@@ -78,7 +78,9 @@ impl Bars<'_> {
     fn totals(&self) -> anyhow::Result<()> {
         let (pitch, middles) = self.places();
         let [a, b] = &self.chart.names;
-        let rows = [(a.as_str(), Role::Vermilion), (b.as_str(), Role::Blue), ("pinned", Role::Blue)];
+        // With both memories, their names say more than B's, which the title has.
+        let b = if self.chart.frame.rows_above > 2 { "pageable" } else { b };
+        let rows = [(a.as_str(), Role::Vermilion), (b, Role::Blue), ("pinned", Role::Blue)];
         let count = self.chart.frame.rows_above;
         let groups = self.chart.groups.iter();
         let texts = groups.map(|group| {
@@ -93,11 +95,11 @@ impl Bars<'_> {
             let middle = plot.top - ((count - index) as f64 - 0.5) * ROW_ABOVE - 13.0;
             let y = baseline(middle, em);
             // The names of sides fit; another name may be longer than the margin is wide.
-            let room = plot.left - 10.0;
+            let room = plot.left - 16.0;
             let name_em = TEXT * (room / width(name, TEXT, Weight::Medium)).min(1.0);
-            self.frame.canvas.text(name, (plot.left - 12.0, y), medium(name_em, hue, Align::Right))?;
+            self.frame.canvas.text(name, (plot.left - 12.0, y), medium(name_em, hue.text(), Align::Right))?;
             for (text, x) in texts.iter().zip(&middles) {
-                self.frame.canvas.text(text[index], (*x, y), medium(em, hue, Align::Center))?;
+                self.frame.canvas.text(text[index], (*x, y), medium(em, hue.text(), Align::Center))?;
             }
         }
         Ok(())

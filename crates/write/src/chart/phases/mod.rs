@@ -18,6 +18,7 @@ use gpubench_report::report::quantity::time_text;
 use super::axis::Axis;
 use super::frame::{Frame, LegendRow, LegendSample};
 use super::sheet::{Part, Sheet};
+use super::text::name;
 use crate::palette::Role;
 pub(super) use draw::draw;
 use gpubench_document::report::copies_clause;
@@ -55,6 +56,11 @@ impl Phase {
             Phase::Kernel => Role::Blue,
             Phase::Download => Role::Purple,
         }
+    }
+
+    /// The colour of a text on the part's area.
+    fn text(self) -> Role {
+        if self == Phase::Kernel { Role::Ground } else { Role::OnArea }
     }
 }
 
@@ -105,7 +111,7 @@ fn chart(
     let found = comparisons.iter().filter_map(|one| Some((one.n.to_string(), group(one)?)));
     let (labels, groups): (Vec<String>, Vec<PhaseBars>) = found.unzip();
     let versus = part.section.versus;
-    let mut legend = vec![LegendRow::Heading(format!("Parts of a {} call", versus.label(Contender::B)))];
+    let mut legend = vec![LegendRow::Heading("Parts of a call".into())];
     let entry = |phase: Phase| LegendRow::Entry(LegendSample::Swatch(phase.hue()), phase.name().into());
     legend.extend(Phase::ALL.into_iter().rev().map(entry));
     legend.extend(first_use(part, comparisons));
@@ -116,10 +122,10 @@ fn chart(
     let frame = Frame {
         name: sheet.name("phases") + &suffix,
         title: format!(
-            "{}{}: where does {}'s time go?",
+            "{}{}: where does the time of {} go?",
             sheet.heading(),
             density_clause(density),
-            versus.noun(Contender::B)
+            name(versus, Contender::B)
         ),
         subtitle: format!(
             "One call end to end with {}; above the bars: the time of the best variant of each{}{}",

@@ -30,7 +30,7 @@ fn the_contenders_name_the_rows_above_the_bars() {
     Versus::choose(&mut report, "cpu:cuda").unwrap();
     let chart = &phases(&report)[0];
     assert_eq!(chart.names, ["cpu", "cuda"]);
-    assert!(chart.frame.title.ends_with("where does cuda's time go?"), "{}", chart.frame.title);
+    assert!(chart.frame.title.ends_with("where does the time of cuda go?"), "{}", chart.frame.title);
 }
 
 #[test]
@@ -93,5 +93,5 @@ fn densities_have_charts_of_their_own() {
     let charts = phases(&report);
     let names: Vec<&str> = charts.iter().map(|chart| chart.frame.name.as_str()).collect();
     assert_eq!(names, ["phases-spgemm-f32-d0.01", "phases-spgemm-f32-d0.1"]);
-    assert_eq!(charts[0].frame.title, "spgemm, float32, density 0.01: where does the GPU's time go?");
+    assert_eq!(charts[0].frame.title, "spgemm, float32, density 0.01: where does the time of the GPU go?");
 }

@@ -20,11 +20,12 @@ use super::series::{Stroke, Style};
 use crate::palette::Role;
 pub(super) use draw::draw;
 
+pub(super) use roofs::precision_words;
 use roofs::{Roof, roofs};
 
-/// The opacity of the cells of an op's smallest size.
-const FAINTEST: f64 = 0.35;
-/// Colours of the ops; with the shapes of markers they repeat after 42.
+/// The size of the mark of an op's smallest size over that of the largest.
+const SMALLEST: f64 = 0.6;
+/// Colours of the ops; with as many shapes of markers each op has both of its own.
 const HUES: [Role; 7] =
     [Role::Blue, Role::Vermilion, Role::Green, Role::Orange, Role::Purple, Role::Sky, Role::Ink];
 
@@ -36,8 +37,8 @@ pub(crate) struct Dot {
     pub x: f64,
     /// FLOP a second.
     pub y: f64,
-    /// From faint, for small sizes, to 1.
-    pub(crate) strength: f64,
+    /// The size of the mark over the largest, from small, for small sizes, to 1.
+    pub(crate) scale: f64,
     /// The size N of the cell, where it has a label.
     pub label: Option<String>,
 }
@@ -101,6 +102,11 @@ fn chart(report: &Report, subject: RooflineSubject<'_>, captions: Vec<String>) -
     legend.extend(
         ops.iter().map(|(op, style)| LegendRow::Entry(LegendSample::Marker(*style), (*op).to_owned())),
     );
+    let mark =
+        |filled| LegendSample::Marker(Style { hue: Role::Soft, stroke: Stroke::Solid, marker: 0, filled });
+    let of_mark = |(filled, text): (bool, &str)| LegendRow::Entry(mark(filled), text.into());
+    let marks = [(true, "best variant of its case"), (false, "another variant")].map(of_mark);
+    legend.extend(LegendRow::headed("Marks", marks.to_vec()));
     let suffix = if has_both_caches(report) { format!("-{}", subject.cache) } else { String::new() };
     let corners = || roofs.iter().flat_map(|roof| &roof.path);
     let held: [Vec<f64>; 2] = [
@@ -110,8 +116,7 @@ fn chart(report: &Report, subject: RooflineSubject<'_>, captions: Vec<String>) -
     let frame = Frame {
         name: format!("roofline-{}-{}{suffix}", subject.backend, subject.dtype),
         title: format!("{}, {}: share of the machine's peaks", subject.backend, subject.dtype.words()),
-        subtitle: "Every measured cell. Filled: the best variant of its case. Fainter: smaller N. Numbers: N"
-            .into(),
+        subtitle: "Every measured cell. Larger marks: larger N. Numbers: N".into(),
         captions,
         x: Axis::decades("FLOP per byte of minimum traffic (log scale)", &held[0], plain),
         y: Axis::decades("Rate (log scale)", &held[1], |rate| rate_text(rate, "FLOP/s", plain)),
@@ -147,7 +152,7 @@ fn dots(rows: &[&Row], ops: &[(&str, Style)]) -> Vec<Dot> {
                 style: Style { filled: is_best, ..style },
                 x: row.work.flop / row.work.bytes,
                 y: row.work.flop / median_s,
-                strength: FAINTEST + (1.0 - FAINTEST) * share,
+                scale: SMALLEST + (1.0 - SMALLEST) * share,
                 label: (is_best && is_end).then(|| row.case.n.to_string()),
             });
         }

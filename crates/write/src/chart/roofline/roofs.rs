@@ -73,7 +73,8 @@ fn slopes(peaks: &Peaks) -> Vec<(&'static str, f64)> {
     }
 }
 
-fn precision_words(name: &str) -> &str {
+/// The precision of that name in reports, in words.
+pub(crate) fn precision_words(name: &str) -> &str {
     match name {
         "f32" => "float32",
         "f64" => "float64",
