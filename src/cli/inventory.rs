@@ -1,7 +1,6 @@
 //! `gpubench list`: prints the registries as tables or JSON. Loads no library and starts no worker.
 
-use crate::document::table::Table;
-use crate::write::terminal::TerminalTable;
+use crate::write::terminal::hanging_within;
 use anyhow::Result;
 use serde::Serialize;
 
@@ -47,11 +46,11 @@ struct VariantEntry {
 }
 
 impl Inventory {
-    /// Lists the registries and the libraries in `options`, or only the part about `ops`. The variants of the simulated
+    /// Lists the registries and the libraries in `options`, or only the part about the named `ops`. The variants of the simulated
     /// device depend on its script and are not listed.
-    pub(crate) fn of_registries(options: &Options, ops: Option<&Ops>) -> Result<Inventory> {
-        let is_listed =
-            |op: &&'static dyn Op| ops.is_none_or(|ops| ops.0.iter().any(|name| name == op.name()));
+    pub(crate) fn of_registries(options: &Options, ops: &[Ops]) -> Result<Inventory> {
+        let is_named = |op: &dyn Op| ops.iter().flat_map(|ops| &ops.0).any(|name| name == op.name());
+        let is_listed = |op: &&'static dyn Op| ops.is_empty() || is_named(*op);
         let listed: Vec<&'static dyn Op> = OPS.iter().copied().filter(is_listed).collect();
         let mut tables = Vec::new();
         for backend in BACKENDS.iter().filter(|backend| !backend.simulated) {
@@ -91,36 +90,68 @@ impl Inventory {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// Returns the inventory as tables; with one op, a line about it and its variants.
-    pub(crate) fn text(&self) -> String {
+    /// Returns the inventory as tables whose lines have at most `width` columns, where words allow; with one op, a line about it and its
+    /// variants.
+    pub(crate) fn text(&self, width: usize) -> String {
+        let wrapped = |text: &str| hanging_within(width, text, 0) + "\n";
         let mut tables = match self.ops.as_slice() {
-            [op] => format!("{}: {}\nDefault sizes: {}\n", op.name, op.summary, op.sizes()),
-            _ => self.ops_and_backends(),
+            [op] => {
+                wrapped(&format!("{}: {}", op.name, op.summary)) + &format!("Default sizes: {}\n", op.sizes())
+            }
+            _ => self.ops_and_backends(width),
         };
-        let mut variants = Table::listing(&["Op", "Variant", "", "Origin", "Precision", "Description"]);
-        for variant in &self.variants {
-            variants.row(variant.line());
-        }
-        if self.ops.len() == 1 {
-            variants.remove_columns("Op");
-        }
-        tables.push_str(&format!("\n{}", variants.text_without_title(false)));
-        tables
-            + "\n* runs by default; --variants chooses others.\nThe simulated device takes its variants from its script (--sim FILE);\n\
-               those of Python libraries are in docs/python.md, or: gpubench run --backends numpy --dry-run\n"
+        let is_one = self.ops.len() == 1;
+        let headings = ["Op", "Variant", "", "Origin", "Precision", "Description"];
+        let rows = self.variants.iter().map(VariantEntry::line);
+        let rows = std::iter::once(headings.map(str::to_owned).to_vec()).chain(rows);
+        let rows: Vec<Vec<String>> = rows.map(|row| row[usize::from(is_one)..].to_vec()).collect();
+        tables.push_str(&format!("\n{}\n", listing(&rows, width)));
+        let notes = [
+            "* runs by default; --variants chooses others.",
+            "The simulated device takes its variants from its script (--sim FILE); those of Python libraries are in \
+             docs/python.md, or: gpubench run --backends numpy --dry-run",
+        ];
+        tables + &notes.map(wrapped).concat()
     }
 
-    fn ops_and_backends(&self) -> String {
-        let mut ops = Table::listing(&["Op", "Description", "Default sizes"]);
-        for op in &self.ops {
-            ops.row([op.name.to_owned(), op.summary.to_owned(), op.sizes()]);
-        }
-        let mut backends = Table::listing(&["Backend", "Description"]);
-        for backend in &self.backends {
-            backends.row([backend.name, backend.summary]);
-        }
-        format!("{}\n{}", ops.text_without_title(false), backends.text_without_title(false))
+    fn ops_and_backends(&self, width: usize) -> String {
+        let row = |fields: &[&str]| fields.iter().map(|field| (*field).to_owned()).collect::<Vec<_>>();
+        let ops = self.ops.iter().map(|op| row(&[op.name, &op.sizes(), op.summary]));
+        let ops: Vec<_> = std::iter::once(row(&["Op", "Default sizes", "Description"])).chain(ops).collect();
+        let backends = self.backends.iter().map(|backend| row(&[backend.name, backend.summary]));
+        let backends: Vec<_> = std::iter::once(row(&["Backend", "Description"])).chain(backends).collect();
+        format!("{}\n{}", listing(&ops, width), listing(&backends, width))
     }
+}
+
+/// Least columns for a description next to the other fields; with fewer it goes below them.
+const MIN_DESCRIPTION: usize = 30;
+
+/// Aligns the fields of rows, whose last one is broken into lines of at most `width` columns.
+fn listing(rows: &[Vec<String>], width: usize) -> String {
+    let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let keys = rows.first().map_or(0, |row| row.len() - 1);
+    let widths: Vec<usize> = (0..keys).map(widest).collect();
+    let beside = widths.iter().map(|width| width + 2).sum::<usize>();
+    let is_beside = beside + MIN_DESCRIPTION <= width;
+    let mut text = String::new();
+    for row in rows {
+        let fields = row.iter().zip(&widths);
+        let fields = fields.map(|(field, width)| format!("{field:<width$}  ")).collect::<String>();
+        let indent = if is_beside { beside } else { 4 };
+        let description = hanging_within(width, &row[keys], indent);
+        let line_of_keys = fields.trim_end();
+        let line = if is_beside {
+            format!("{fields}{description}")
+        } else if line_of_keys.chars().count() <= width {
+            format!("{line_of_keys}\n{:indent$}{description}", "")
+        } else {
+            format!("{}\n{:indent$}{description}", hanging_within(width, line_of_keys, indent), "")
+        };
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
 }
 
 impl OpEntry {
