@@ -90,52 +90,47 @@ impl Inventory {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// Returns the inventory as tables whose lines have at most `width` columns, where words allow; with one op, a line about it and its
-    /// variants.
+    /// Returns the inventory as a block per op, with its variants, after the backends where all ops are listed. Lines have at most
+    /// `width` columns.
     pub(crate) fn text(&self, width: usize) -> String {
         let wrapped = |text: &str| hanging_within(width, text, 0) + "\n";
-        let mut tables = match self.ops.as_slice() {
-            [op] => {
-                wrapped(&format!("{}: {}", op.name, op.summary)) + &format!("Default sizes: {}\n", op.sizes())
-            }
-            _ => self.ops_and_backends(width),
-        };
-        let is_one = self.ops.len() == 1;
-        let headings = ["Op", "Variant", "", "Origin", "Precision", "Description"];
-        let rows = self.variants.iter().map(VariantEntry::line);
-        let rows = std::iter::once(headings.map(str::to_owned).to_vec()).chain(rows);
-        let rows: Vec<Vec<String>> = rows.map(|row| row[usize::from(is_one)..].to_vec()).collect();
-        tables.push_str(&format!("\n{}\n", listing(&rows, width)));
+        let mut blocks = vec![];
+        if self.ops.len() == OPS.len() {
+            let rows = self.backends.iter().map(|backend| vec![backend.name.into(), backend.summary.into()]);
+            blocks.push(listing(&["Backend", "Description"], rows, width));
+        }
+        for op in &self.ops {
+            let about = wrapped(&format!("{}: {}", op.name, op.summary));
+            let sizes = wrapped(&format!("Default sizes: {}", op.sizes()));
+            let variants = self.variants.iter().filter(|variant| variant.op == op.name);
+            let headings = ["Variant", "", "Origin", "Precision", "Description"];
+            let variants = listing(&headings, variants.map(VariantEntry::line), width);
+            blocks.push(format!("{about}{sizes}\n{variants}"));
+        }
         let notes = [
             "* runs by default; --variants chooses others.",
             "The simulated device takes its variants from its script (--sim FILE); those of Python libraries are in \
              docs/python.md, or: gpubench run --backends numpy --dry-run",
         ];
-        tables + &notes.map(wrapped).concat()
-    }
-
-    fn ops_and_backends(&self, width: usize) -> String {
-        let row = |fields: &[&str]| fields.iter().map(|field| (*field).to_owned()).collect::<Vec<_>>();
-        let ops = self.ops.iter().map(|op| row(&[op.name, &op.sizes(), op.summary]));
-        let ops: Vec<_> = std::iter::once(row(&["Op", "Default sizes", "Description"])).chain(ops).collect();
-        let backends = self.backends.iter().map(|backend| row(&[backend.name, backend.summary]));
-        let backends: Vec<_> = std::iter::once(row(&["Backend", "Description"])).chain(backends).collect();
-        format!("{}\n{}", listing(&ops, width), listing(&backends, width))
+        blocks.push(notes.map(wrapped).concat());
+        blocks.join("\n")
     }
 }
 
 /// Least columns for a description next to the other fields; with fewer it goes below them.
-const MIN_DESCRIPTION: usize = 30;
+const MIN_DESCRIPTION: usize = 24;
 
-/// Aligns the fields of rows, whose last one is broken into lines of at most `width` columns.
-fn listing(rows: &[Vec<String>], width: usize) -> String {
+/// Aligns the fields of rows below their headings. The last one is broken into lines of at most `width` columns.
+fn listing(headings: &[&str], rows: impl Iterator<Item = Vec<String>>, width: usize) -> String {
+    let headings = headings.iter().map(|heading| (*heading).to_owned()).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(headings).chain(rows).collect();
     let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let keys = rows.first().map_or(0, |row| row.len() - 1);
     let widths: Vec<usize> = (0..keys).map(widest).collect();
     let beside = widths.iter().map(|width| width + 2).sum::<usize>();
     let is_beside = beside + MIN_DESCRIPTION <= width;
     let mut text = String::new();
-    for row in rows {
+    for row in &rows {
         let fields = row.iter().zip(&widths);
         let fields = fields.map(|(field, width)| format!("{field:<width$}  ")).collect::<String>();
         let indent = if is_beside { beside } else { 4 };
@@ -187,7 +182,6 @@ impl VariantEntry {
             Accuracy::Emulated => " emulated",
         };
         vec![
-            self.op.clone(),
             format!("{}/{}", self.backend, self.name),
             if self.default { "*".into() } else { String::new() },
             self.origin.name().into(),

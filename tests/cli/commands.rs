@@ -19,9 +19,11 @@ fn list_names_every_op_and_backend_for_people_and_for_programs() {
     };
     assert_eq!(names("backends"), gpubench::settings::names::backend_names());
     assert_eq!(names("ops").len(), gpubench::op::OPS.len());
-    for name in names("ops").iter().chain(&names("backends")) {
-        assert!(text.contains(name.as_str()), "{name}");
+    for name in names("backends") {
+        assert!(text.contains(&format!("\n{name} ")), "{name}: {text}");
     }
+    let heads = names("ops").iter().map(|op| text.find(&format!("\n{op}: "))).collect::<Option<Vec<_>>>();
+    assert!(heads.is_some_and(|heads| heads.is_sorted()), "a block per op: {text}");
     for variant in json["variants"].as_array().unwrap() {
         for key in ["op", "backend", "name", "summary", "side", "accuracy", "default", "dtypes"] {
             assert!(!variant[key].is_null(), "{key} of {variant}");
