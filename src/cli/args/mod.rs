@@ -198,7 +198,7 @@ Examples:
   gpubench show results/mine             the first screen
   gpubench show results/mine --ops matmul,fft
   gpubench show results/mine --versus numpy:cupy
-  gpubench show results/mine --tables | less -S
+  gpubench show results/mine --tables --color always | less -SR
   gpubench show fleet.json               all GPUs and hosts, and the outliers
   gpubench show fleet.json --member 'node17 GPU 3'
   gpubench show results/mine --format md | gh pr comment --body-file -")]

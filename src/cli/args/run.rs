@@ -102,7 +102,7 @@ pub(crate) fn common_help(run: Command) -> Command {
 #[derive(Args)]
 #[command(after_help = after_help())]
 pub(crate) struct RunArgs {
-    /// Built-in sweep to run, the same as --config SWEEP
+    /// Built-in sweep to run, such as quick or article; the same as --config SWEEP
     #[arg(value_name = "SWEEP", value_parser = BuiltInSweep, conflicts_with = "config")]
     pub named_sweep: Option<String>,
 
