@@ -45,6 +45,7 @@ fn words(command: &str, arg: &str, shell: Shell) -> Option<Vec<&'static str>> {
         "transfer" => TransferMemory::ALL.map(TransferMemory::name).to_vec(),
         // Only bash completes file names too where no word matches.
         "config" if shell == Shell::Bash => BUILT_IN.iter().map(|(name, _)| *name).collect(),
+        "named_sweep" => BUILT_IN.iter().map(|(name, _)| *name).collect(),
         "theme" => Theme::ALL.map(Theme::name).to_vec(),
         "charts" => or_all(ChartKind::ALL.map(ChartKind::name).to_vec()),
         "format" => formats(command),
@@ -53,7 +54,7 @@ fn words(command: &str, arg: &str, shell: Shell) -> Option<Vec<&'static str>> {
 }
 
 /// Returns the formats of the documents that `command` writes.
-fn formats(command: &str) -> Vec<&'static str> {
+pub(super) fn formats(command: &str) -> Vec<&'static str> {
     match command {
         "show" => {
             write::report::FORMATS.all.iter().filter(|format| format.is_text()).map(|one| one.name).collect()
@@ -86,7 +87,8 @@ mod tests {
             }
             for arg in found.get_arguments() {
                 for word in words(command, arg.get_id().as_str(), Shell::Bash).unwrap_or_default() {
-                    let option = format!("--{}={word}", arg.get_long().unwrap());
+                    let option =
+                        arg.get_long().map_or_else(|| word.to_owned(), |long| format!("--{long}={word}"));
                     let typed = ["gpubench"].into_iter().chain(line.split(' ')).chain([option.as_str()]);
                     let refused = Cli::try_parse_from(typed).err().map(|error| error.to_string());
                     assert_eq!(refused, None, "{line} {option}");

@@ -1,7 +1,6 @@
 //! `gpubench list`: prints the registries as tables or JSON. Loads no library and starts no worker.
 
-use crate::document::table::Table;
-use crate::write::terminal::TerminalTable;
+use crate::write::terminal::hanging_within;
 use anyhow::Result;
 use serde::Serialize;
 
@@ -47,11 +46,11 @@ struct VariantEntry {
 }
 
 impl Inventory {
-    /// Lists the registries and the libraries in `options`, or only the part about `ops`. The variants of the simulated
+    /// Lists the registries and the libraries in `options`, or only the part about the named `ops`. The variants of the simulated
     /// device depend on its script and are not listed.
-    pub(crate) fn of_registries(options: &Options, ops: Option<&Ops>) -> Result<Inventory> {
-        let is_listed =
-            |op: &&'static dyn Op| ops.is_none_or(|ops| ops.0.iter().any(|name| name == op.name()));
+    pub(crate) fn of_registries(options: &Options, ops: &[Ops]) -> Result<Inventory> {
+        let is_named = |op: &dyn Op| ops.iter().flat_map(|ops| &ops.0).any(|name| name == op.name());
+        let is_listed = |op: &&'static dyn Op| ops.is_empty() || is_named(*op);
         let listed: Vec<&'static dyn Op> = OPS.iter().copied().filter(is_listed).collect();
         let mut tables = Vec::new();
         for backend in BACKENDS.iter().filter(|backend| !backend.simulated) {
@@ -91,36 +90,63 @@ impl Inventory {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// Returns the inventory as tables; with one op, a line about it and its variants.
-    pub(crate) fn text(&self) -> String {
-        let mut tables = match self.ops.as_slice() {
-            [op] => format!("{}: {}\nDefault sizes: {}\n", op.name, op.summary, op.sizes()),
-            _ => self.ops_and_backends(),
-        };
-        let mut variants = Table::listing(&["Op", "Variant", "", "Origin", "Precision", "Description"]);
-        for variant in &self.variants {
-            variants.row(variant.line());
+    /// Returns the inventory as a block per op, with its variants, after the backends where all ops are listed. Lines have at most
+    /// `width` columns.
+    pub(crate) fn text(&self, width: usize) -> String {
+        let wrapped = |text: &str| hanging_within(width, text, 0) + "\n";
+        let mut blocks = vec![];
+        if self.ops.len() == OPS.len() {
+            let rows = self.backends.iter().map(|backend| vec![backend.name.into(), backend.summary.into()]);
+            blocks.push(listing(&["Backend", "Description"], rows, width));
         }
-        if self.ops.len() == 1 {
-            variants.remove_columns("Op");
-        }
-        tables.push_str(&format!("\n{}", variants.text_without_title(false)));
-        tables
-            + "\n* runs by default; --variants chooses others.\nThe simulated device takes its variants from its script (--sim FILE);\n\
-               those of Python libraries are in docs/python.md, or: gpubench run --backends numpy --dry-run\n"
-    }
-
-    fn ops_and_backends(&self) -> String {
-        let mut ops = Table::listing(&["Op", "Description", "Default sizes"]);
         for op in &self.ops {
-            ops.row([op.name.to_owned(), op.summary.to_owned(), op.sizes()]);
+            let about = wrapped(&format!("{}: {}", op.name, op.summary));
+            let sizes = wrapped(&format!("Default sizes: {}", op.sizes()));
+            let variants = self.variants.iter().filter(|variant| variant.op == op.name);
+            let headings = ["Variant", "", "Origin", "Precision", "Description"];
+            let variants = listing(&headings, variants.map(VariantEntry::line), width);
+            blocks.push(format!("{about}{sizes}\n{variants}"));
         }
-        let mut backends = Table::listing(&["Backend", "Description"]);
-        for backend in &self.backends {
-            backends.row([backend.name, backend.summary]);
-        }
-        format!("{}\n{}", ops.text_without_title(false), backends.text_without_title(false))
+        let notes = [
+            "* runs by default; --variants chooses others.",
+            "The simulated device takes its variants from its script (--sim FILE); those of Python libraries are in \
+             docs/python.md, or: gpubench run --backends numpy --dry-run",
+        ];
+        blocks.push(notes.map(wrapped).concat());
+        blocks.join("\n")
     }
+}
+
+/// Least columns for a description next to the other fields; with fewer it goes below them.
+const MIN_DESCRIPTION: usize = 24;
+
+/// Aligns the fields of rows below their headings. The last one is broken into lines of at most `width` columns.
+fn listing(headings: &[&str], rows: impl Iterator<Item = Vec<String>>, width: usize) -> String {
+    let headings = headings.iter().map(|heading| (*heading).to_owned()).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(headings).chain(rows).collect();
+    let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let keys = rows.first().map_or(0, |row| row.len() - 1);
+    let widths: Vec<usize> = (0..keys).map(widest).collect();
+    let beside = widths.iter().map(|width| width + 2).sum::<usize>();
+    let is_beside = beside + MIN_DESCRIPTION <= width;
+    let mut text = String::new();
+    for row in &rows {
+        let fields = row.iter().zip(&widths);
+        let fields = fields.map(|(field, width)| format!("{field:<width$}  ")).collect::<String>();
+        let indent = if is_beside { beside } else { 4 };
+        let description = hanging_within(width, &row[keys], indent);
+        let line_of_keys = fields.trim_end();
+        let line = if is_beside {
+            format!("{fields}{description}")
+        } else if line_of_keys.chars().count() <= width {
+            format!("{line_of_keys}\n{:indent$}{description}", "")
+        } else {
+            format!("{}\n{:indent$}{description}", hanging_within(width, line_of_keys, indent), "")
+        };
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
 }
 
 impl OpEntry {
@@ -156,7 +182,6 @@ impl VariantEntry {
             Accuracy::Emulated => " emulated",
         };
         vec![
-            self.op.clone(),
             format!("{}/{}", self.backend, self.name),
             if self.default { "*".into() } else { String::new() },
             self.origin.name().into(),

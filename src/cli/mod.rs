@@ -5,8 +5,10 @@ mod baseline;
 mod compare;
 mod completions;
 mod folder;
+mod hints;
 mod inventory;
 mod merge;
+mod newest;
 mod protocol_check;
 mod redraw;
 mod run;
@@ -27,6 +29,7 @@ use gpubench_backend::host::{process, threads};
 use args::{Command, SchemaOf};
 
 use crate::backend::{BACKENDS, Options};
+use crate::write::terminal::TERMINAL_WIDTH;
 use crate::{doctor, worker};
 
 /// Exit code for wrong usage, unreadable files, and runs that can do nothing.
@@ -64,8 +67,9 @@ fn dispatch(command: Command) -> Result<ExitCode> {
     match command {
         Command::Run(args) => return run::run(*args),
         Command::List { ops, json, blas } => {
-            let inventory = inventory::Inventory::of_registries(&options_with(&blas)?, ops.as_ref())?;
-            stream::print(&if json { inventory.json()? } else { inventory.text() })?;
+            let inventory = inventory::Inventory::of_registries(&options_with(&blas)?, &ops)?;
+            let width = stream::width().unwrap_or(TERMINAL_WIDTH);
+            stream::print(&if json { inventory.json()? } else { inventory.text(width) })?;
         }
         Command::Doctor { json, blas, python } => {
             let mut text = Vec::new();
@@ -98,14 +102,24 @@ fn options_with(blas: &[PathBuf]) -> Result<Options> {
 mod values {
     //! Parsers for options that sweeps do not have; each refuses meaningless values in one line.
 
-    use anyhow::{Result, ensure};
-    use gpubench_text::percent;
+    use anyhow::{Result, anyhow, ensure};
+    use clap::ColorChoice;
+    use gpubench_text::{percent, words};
 
     use crate::settings::syntax::{TomlKind, ValueRefusal, whole};
 
     /// Parses `--precision`.
     pub(crate) fn precision(text: &str) -> Result<f64, String> {
         percent::parse(text).map_err(|error| error.to_string())
+    }
+
+    /// Parses `--color`.
+    pub(crate) fn color(text: &str) -> Result<ColorChoice, ValueRefusal> {
+        let choices =
+            [("auto", ColorChoice::Auto), ("always", ColorChoice::Always), ("never", ColorChoice::Never)];
+        let unknown = || words::unknown("choice of colours", text, &choices.map(|(name, _)| name));
+        let found = choices.iter().find(|(name, _)| *name == text).map(|(_, choice)| *choice);
+        found.ok_or_else(|| ValueRefusal::new(&anyhow!(unknown()), TomlKind::Word))
     }
 
     /// Parses `--threshold`.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, ensure};
 
 use super::args::{PlotArgs, ReportArgs};
+use super::newest::named_or_newest;
 use super::stream;
 use super::sweep::parsed;
 use crate::answer::Versus;
@@ -19,8 +20,9 @@ use crate::write::{html, newest};
 pub(crate) fn plot(args: &PlotArgs) -> Result<()> {
     let (formats, theme) = (args.formats()?, args.theme.0);
     let selection = parsed("--charts", args.charts.as_deref(), names::charts)?.unwrap_or_default();
-    let fleets = load(&args.reports, args.versus.as_ref())?;
-    let labelled = fleet::labelled(&chart::names(&args.reports), &fleets);
+    let reports = named_or_newest("plot", &args.reports)?;
+    let fleets = load(&reports, args.versus.as_ref())?;
+    let labelled = fleet::labelled(&chart::names(&reports), &fleets);
     let all: Vec<(&str, &Report)> = labelled.iter().map(|(name, report)| (name.as_str(), *report)).collect();
     let named: Vec<(&str, &Report)> = newest(&all).into_iter().map(|index| all[index]).collect();
     if named.len() < all.len() {
@@ -49,8 +51,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<()> {
     if let Some(out) = out {
         check_page(out, args.force)?;
     }
-    let fleets = load(&args.reports, args.versus.as_ref())?;
-    let labelled = fleet::labelled(&chart::names(&args.reports), &fleets);
+    let reports = named_or_newest("report", &args.reports)?;
+    let fleets = load(&reports, args.versus.as_ref())?;
+    let labelled = fleet::labelled(&chart::names(&reports), &fleets);
     let members: Vec<(&str, &Report)> =
         labelled.iter().map(|(name, report)| (name.as_str(), *report)).collect();
     let page = html::page(&members).context("cannot draw the page")?;

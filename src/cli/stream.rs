@@ -22,10 +22,11 @@ pub(crate) fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     write(&mut out).and_then(|()| out.flush()).map_or_else(unless_broken_pipe, Ok)
 }
 
-/// Returns whether to colour stdout: it is a terminal, and NO_COLOR is not set (<https://no-color.org>).
+/// Returns whether to colour stdout: it is a terminal that knows colours, and NO_COLOR is not set (<https://no-color.org>).
 pub(crate) fn takes_colors() -> bool {
     let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    !refused && io::stdout().is_terminal()
+    let knows_none = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+    !refused && !knows_none && io::stdout().is_terminal()
 }
 
 /// Returns the columns of the terminal: of COLUMNS where it is set, otherwise of stdout; `None` where neither is known.

@@ -9,8 +9,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 use gpubench_text::words;
 
-use super::args::{self, Cli};
-use crate::op::OPS;
+use super::args::{self, Cli, Command};
+use super::hints;
 use crate::settings::syntax::ValueRefusal;
 
 /// Parses `args`, whose first entry is the program name.
@@ -18,16 +18,76 @@ use crate::settings::syntax::ValueRefusal;
 /// # Errors
 /// Returns clap's error, which also carries help and version.
 pub(crate) fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
+    let args = &with_joined_lists(args);
     let asks = |words: &[&str]| args.iter().skip(2).any(|arg| words.iter().any(|word| arg == word));
     let of_run = args.get(1).is_some_and(|command| command == "run") && asks(&["--help", "-h"]);
     if !of_run {
-        return Cli::from_arg_matches(&Cli::command().try_get_matches_from(args)?);
+        let cli = Cli::from_arg_matches(&args::definition().try_get_matches_from(args)?)?;
+        return Ok(match cli.command {
+            Command::Run(run) => Cli { command: Command::Run(Box::new(run.with_named_sweep())) },
+            _ => cli,
+        });
     }
-    let definition = Cli::command();
+    let definition = args::definition();
     let definition =
         if asks(&["--all"]) { definition } else { definition.mut_subcommand("run", args::common_help) };
     // The user wants only the help, so other arguments, valid or not, are dropped.
     Cli::from_arg_matches(&definition.try_get_matches_from(["gpubench", "run", "--help"])?)
+}
+
+/// Joins the values of a list that is given in several options by commas: `--ops matmul --ops fft` is `--ops matmul,fft`.
+fn with_joined_lists(args: &[OsString]) -> Vec<OsString> {
+    let mut definition = Cli::command();
+    definition.build();
+    let mut command = &definition;
+    let mut joined: Vec<OsString> = vec![];
+    // The lists so far, each with the position of its value.
+    let mut lists: Vec<(&clap::Id, usize)> = vec![];
+    let (program, mut rest) = args.split_at(args.len().min(1));
+    joined.extend_from_slice(program);
+    while let Some((word, after)) = rest.split_first() {
+        let text = word.to_str().unwrap_or_default();
+        let Some(option) = text.strip_prefix("--") else {
+            match command.find_subcommand(text) {
+                Some(inner) => command = inner,
+                // What follows belongs to the program that this word names.
+                None if command.get_positionals().any(clap::Arg::is_trailing_var_arg_set) => break,
+                None => {}
+            }
+            joined.push(word.clone());
+            rest = after;
+            continue;
+        };
+        if option.is_empty() {
+            break;
+        }
+        let name = option.split('=').next().unwrap_or_default();
+        let value = option.split_once('=').map(|(_, value)| OsString::from(value));
+        let takes_value = |arg: &&clap::Arg| arg.get_num_args().is_some_and(|count| count.takes_values());
+        let arg = command.get_arguments().find(|arg| arg.get_long() == Some(name)).filter(takes_value);
+        let is_value = |next: &&OsString| !next.as_encoded_bytes().starts_with(b"--");
+        let next = after.first().filter(|next| arg.is_some() && value.is_none() && is_value(next));
+        rest = &after[usize::from(next.is_some())..];
+        let list = arg.filter(|arg| arg.get_value_names().is_some_and(|names| names == ["LIST"]));
+        let (Some(list), Some(value)) = (list, value.as_ref().or(next)) else {
+            joined.push(word.clone());
+            joined.extend(next.cloned());
+            continue;
+        };
+        match lists.iter().find(|(id, _)| *id == list.get_id()) {
+            Some((_, position)) => {
+                joined[*position].push(",");
+                joined[*position].push(value);
+            }
+            None => {
+                joined.push(word.clone());
+                joined.extend(next.cloned());
+                lists.push((list.get_id(), joined.len() - 1));
+            }
+        }
+    }
+    joined.extend_from_slice(rest);
+    joined
 }
 
 /// Returns the manual page of a command, or of gpubench itself, in troff.
@@ -62,7 +122,8 @@ pub(crate) fn line(error: &clap::Error, args: &[impl AsRef<OsStr>]) -> String {
     let command = shown(&definition, 0);
     let inner = command.as_ref().and_then(|command| shown(command, 1));
     let named = [&command, &inner].into_iter().flatten().map(|found| format!(" {}", found.get_name()));
-    let help = format!("; see 'gpubench{} --help'", named.collect::<String>());
+    let line = format!("gpubench{}", named.collect::<String>());
+    let help = format!("; see '{line} --help'");
     let context_text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         Some(ContextValue::Strings(texts)) => texts.first().map(String::as_str),
@@ -74,14 +135,15 @@ pub(crate) fn line(error: &clap::Error, args: &[impl AsRef<OsStr>]) -> String {
             let shown = group.get_subcommands().filter(|command| !command.is_hide_set());
             let valid: Vec<&str> = shown.map(clap::Command::get_name).collect();
             let word = context_text(ContextKind::InvalidSubcommand).unwrap_or_default();
-            words::unknown("command", word, &valid) + &help
+            let hint = if group.get_name() == "gpubench" { hints::for_command(word) } else { None };
+            let message = words::unknown_with("command", word, hint.as_deref(), &valid);
+            message + &help
         }
         ErrorKind::UnknownArgument => {
             let word = context_text(ContextKind::InvalidArg).unwrap_or_default();
-            let option = OPS.iter().any(|op| op.name() == word).then(|| format!("--ops {word}"));
-            let near = option.or_else(|| context_text(ContextKind::SuggestedArg).map(str::to_owned));
-            let near = near.map(|near| format!(": did you mean '{near}'?"));
-            format!("unknown argument '{word}'{}{help}", near.unwrap_or_default())
+            let of = inner.as_ref().or(command.as_ref()).unwrap_or(&definition);
+            let hint = hints::for_argument(&definition, of, &line, word).map(|hint| format!(": {hint}"));
+            format!("unknown argument '{word}'{}{help}", hint.unwrap_or_default())
         }
         ErrorKind::ValueValidation if refusal(error).is_some_and(|refusal| refusal.quotes) => {
             // clap names an argument with its value: --ops <LIST>, and [OP] for one without a flag.

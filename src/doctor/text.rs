@@ -6,15 +6,20 @@ use crate::write::terminal::{TERMINAL_WIDTH, hanging_within};
 use gpubench_text::count::counted;
 
 use super::summary::summary;
-use super::{DoctorReport, is_usable, python};
-use crate::backend::{BACKENDS, Finding, Options};
+use super::{BackendFindings, DoctorReport, is_usable, python};
+use crate::backend::{BACKENDS, CUDA, Finding, Options, cuda};
 use crate::report::quantity::gib;
 
-/// Writes the summary, the machine, the findings of every backend, and the hints.
+/// Writes the summary, the conditions that make timings worse, the machine, and the findings of every backend.
 pub(super) fn write(found: &DoctorReport, out: &mut dyn Write) -> std::io::Result<()> {
     let host = &found.host;
     let known = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
     write_wrapped(&summary(&found.backends), 0, out)?;
+    writeln!(out, "\nTiming conditions")?;
+    if found.hints.is_empty() {
+        writeln!(out, "  No problem was found.")?;
+    }
+    found.hints.iter().try_for_each(|hint| write_wrapped(hint, 2, out))?;
     writeln!(out, "\ngpubench {}", found.gpubench_version)?;
     writeln!(out, "CPU      {}, {} usable", known(&host.cpu), counted(host.threads, "thread"))?;
     writeln!(out, "memory   {:.1} GiB", gib(host.memory_bytes))?;
@@ -24,14 +29,39 @@ pub(super) fn write(found: &DoctorReport, out: &mut dyn Write) -> std::io::Resul
         if let Some(problem) = &backend.problem {
             writeln!(out, "  cannot be checked: {problem}")?;
         }
-        for finding in &backend.findings {
-            write_finding(finding, backend.name, out)?;
+        write_findings(backend, out)?;
+    }
+    Ok(())
+}
+
+/// Writes the findings of a backend. CUDA's libraries are one sentence where there is no driver: adding them would not help.
+fn write_findings(backend: &BackendFindings, out: &mut dyn Write) -> std::io::Result<()> {
+    // The driver comes first.
+    let has_driver = backend.findings.first().is_none_or(is_usable);
+    let is_idle = |finding: &Finding| {
+        let is_library = || cuda::Library::ALL.iter().any(|library| library.title() == finding.name);
+        backend.name == CUDA.name && !has_driver && is_library()
+    };
+    let (idle, others): (Vec<&Finding>, Vec<&Finding>) =
+        backend.findings.iter().partition(|finding| is_idle(finding));
+    for (position, finding) in others.into_iter().enumerate() {
+        write_finding(finding, backend.name, out)?;
+        if position == 0 && !idle.is_empty() {
+            write_wrapped(&idle_text(&idle), 2, out)?;
         }
     }
-    if !found.hints.is_empty() {
-        writeln!(out, "\nTiming conditions")?;
-    }
-    found.hints.iter().try_for_each(|hint| write_wrapped(hint, 2, out))
+    Ok(())
+}
+
+/// Says which of CUDA's libraries were found where there is no driver.
+fn idle_text(idle: &[&Finding]) -> String {
+    let named = [(true, "found"), (false, "missing")].map(|(usable, state)| {
+        let of_state = idle.iter().filter(|finding| is_usable(finding) == usable);
+        let names: Vec<&str> = of_state.map(|finding| finding.name.as_str()).collect();
+        (!names.is_empty()).then(|| format!("{} {state}", names.join(", ")))
+    });
+    let named = named.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    format!("CUDA's libraries are of no use without a driver: {named}.")
 }
 
 /// Writes `text` in lines that fit a terminal, each indented by `indent` columns.
@@ -98,6 +128,35 @@ mod tests {
             text.contains("missing cuFFT") && text.contains("needed by fft/r2c") && text.contains("fix: pip"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn without_a_driver_the_libraries_of_cuda_are_one_sentence() {
+        let text = |driver: bool| {
+            let found =
+                |name: &str| Finding { name: name.into(), version: Some("1".into()), ..Finding::default() };
+            let missing = |name: &str| Finding {
+                problem: Some("is not on this machine".into()),
+                fix: Some("pip install it".into()),
+                ..Finding { name: name.into(), ..Finding::default() }
+            };
+            let driver = if driver { found("NVIDIA driver") } else { missing("NVIDIA driver") };
+            let findings = vec![driver, found("NVRTC"), missing("cuBLAS"), missing("cuFFT")];
+            let backend = BackendFindings { name: "cuda", summary: "", findings, problem: None };
+            let mut text = vec![];
+            write_findings(&backend, &mut text).unwrap();
+            String::from_utf8(text).unwrap()
+        };
+        let without = text(false);
+        assert!(
+            without.contains("missing NVIDIA driver") && without.matches("fix:").count() == 1,
+            "{without}"
+        );
+        let folded =
+            "  CUDA's libraries are of no use without a driver: NVRTC found; cuBLAS, cuFFT\n  missing.\n";
+        assert!(without.ends_with(folded), "{without}");
+        let with = text(true);
+        assert!(with.contains("missing cuBLAS") && with.matches("fix:").count() == 2, "{with}");
     }
 
     #[test]

@@ -11,12 +11,14 @@ use gpubench_report::pattern::Pattern;
 use gpubench_text::grouped::distinct;
 use gpubench_text::words;
 
-use crate::backend::{BACKENDS, External, Side, Variant, fewer_threads, on_threads};
+use crate::backend::{BACKENDS, CUDA, External, Side, Variant, fewer_threads, on_threads};
 use crate::case::{Case, Cell};
 use crate::executor::PlannedCell;
 use crate::op::OPS;
+use crate::report::BackendState;
 use crate::settings::{OpSweep, Settings};
 
+use workers::absent_gpu;
 pub use workers::{describe, obstacles};
 
 /// More cells than a run of several weeks could measure.
@@ -27,6 +29,8 @@ const MAX_CELLS: u128 = 1_000_000;
 pub struct Plan {
     /// The cells; at least one.
     pub cells: Vec<PlannedCell>,
+    /// The backends that are left out because this machine lacks them and nobody asked for them.
+    pub absent: Vec<BackendState>,
 }
 
 /// A backend and all its variants.
@@ -41,6 +45,22 @@ impl Plan {
     /// Plans the cells of `settings`, some of them on `externals`. If there are none, the error says what to change.
     pub fn of(settings: &Settings, externals: &[External]) -> Result<Plan> {
         Plan::from_tables(settings, &tables(settings, externals)?)
+    }
+
+    /// Plans as [`Plan::of`] does, without CUDA where this machine has no GPU and the user has not asked for one; then `settings` lose
+    /// that backend too. A plan that would be empty without it stays, so that the run says why nothing was measured.
+    pub fn for_this_machine(settings: &mut Settings, externals: &[External]) -> Result<Plan> {
+        let whole = Plan::of(settings, externals)?;
+        let is_planned = whole.cells.iter().any(|planned| planned.cell.backend == CUDA.name);
+        if settings.asks_for_gpu || !is_planned {
+            return Ok(whole);
+        }
+        let without = settings.without_backend(CUDA.name);
+        // A pattern of variants may match those of CUDA alone.
+        let Ok(plan) = Plan::of(&without, externals) else { return Ok(whole) };
+        let Some(absent) = absent_gpu(settings, externals)? else { return Ok(whole) };
+        *settings = without;
+        Ok(Plan { absent: vec![absent], ..plan })
     }
 
     /// Plans the cells of `settings` from the variants in `tables`. A cell in several sweeps is planned once, with the
@@ -60,7 +80,7 @@ impl Plan {
         if ranked.is_empty() {
             bail!("{}", nothing_to_run(&settings.sweeps, tables));
         }
-        Ok(Plan { cells: ranked.into_iter().map(|(_, cell)| cell).collect() })
+        Ok(Plan { cells: ranked.into_iter().map(|(_, cell)| cell).collect(), absent: vec![] })
     }
 
     /// Returns a note per backend of the run that `--variants` leaves without cells.

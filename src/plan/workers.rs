@@ -2,14 +2,17 @@
 //! run skips the same cells for the same reasons.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use gpubench_backend::host::memory;
+use gpubench_report::error::Unavailable;
 
 use super::Plan;
 use crate::backend::external::{Adapter, NamedCommand, interpreter};
-use crate::backend::{BACKENDS, External};
-use crate::executor::PlannedCell;
+use crate::backend::{BACKENDS, CUDA, External};
+use crate::executor::{self, PlannedCell, Watch};
+use crate::report::BackendState;
 use crate::settings::Settings;
 use crate::worker::Launcher;
 use crate::worker::describe;
@@ -47,6 +50,31 @@ pub fn describe(settings: &Settings) -> Result<Vec<External>> {
         Ok(External { name, program, described })
     };
     asked.into_iter().map(external).collect()
+}
+
+/// Files of NVIDIA's driver, on Linux, on Jetson boards and in WSL. Where there is one, a GPU that cannot be used is a fault to report.
+const DRIVER_FILES: [&str; 5] =
+    ["/proc/driver/nvidia", "/dev/nvidiactl", "/dev/nvmap", "/dev/nvhost-gpu", "/dev/dxg"];
+
+/// Returns the state of the backend CUDA if this machine has no NVIDIA GPU: there is no file of the driver, and the backend does not
+/// start.
+pub(super) fn absent_gpu(settings: &Settings, externals: &[External]) -> Result<Option<BackendState>> {
+    if DRIVER_FILES.iter().any(|file| Path::new(file).exists()) {
+        return Ok(None);
+    }
+    let launcher = Launcher::new(settings.asked.isolates(), None, BACKENDS, externals)?;
+    let watch = Watch::begin()?;
+    match executor::device_count(CUDA.name, &launcher, &settings.options, &watch) {
+        // The run ends by the interrupt too.
+        Err(_) if watch.is_interrupted() => Ok(None),
+        Err(Unavailable { reason, fix }) => Ok(Some(BackendState {
+            name: CUDA.name.into(),
+            reason: Some(reason),
+            fix,
+            ..BackendState::default()
+        })),
+        Ok(_) => Ok(None),
+    }
 }
 
 /// Returns the reason per cell of the plan that cannot run; `None` for a cell that can, as far as is known before a device is

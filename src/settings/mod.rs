@@ -44,11 +44,22 @@ pub struct Settings {
     pub fewer_threads: Vec<usize>,
     /// The backends of all sweeps, in the order of [`names::backend_names`], then those of `--external`.
     pub backends: Vec<String>,
+    /// Whether the user named backends, or gave an option that means a GPU.
+    #[serde(skip)]
+    pub asks_for_gpu: bool,
     /// The output settings.
     pub output: OutputSettings,
 }
 
 impl Settings {
+    /// Returns the settings without a backend.
+    pub(crate) fn without_backend(&self, name: &str) -> Settings {
+        let mut settings = self.clone();
+        settings.backends.retain(|backend| backend != name);
+        settings.sweeps.iter_mut().for_each(|sweep| sweep.backends.retain(|backend| backend != name));
+        settings
+    }
+
     /// Returns whether a few executions may decide which variants of a sweep are sampled to precision: unless the user
     /// asks for all variants, names them, or gives the number of samples.
     pub fn screens(&self, sweep: &OpSweep) -> bool {

@@ -62,6 +62,16 @@ pub(super) fn unknown_word(kind: &str, word: &str, valid: &[&str]) -> String {
     }
 }
 
+/// Returns the backend of that name, or the one that the word of another program means.
+pub(crate) fn meant_backend(word: &str) -> Option<&'static str> {
+    let is_meant = |(kind, words, _): &&(&str, &[&str], Meaning)| *kind == "backend" && words.contains(&word);
+    let meant = MEANINGS.iter().find(is_meant).and_then(|(.., meaning)| match meaning {
+        Meaning::Word(meant) => Some(*meant),
+        Meaning::Advice(_) => None,
+    });
+    backend_names().into_iter().find(|name| *name == word).or(meant)
+}
+
 /// Parses a list as [`choose`] does, and refuses the first wrong word by its meaning.
 fn chosen(kind: &str, text: &str, valid: &[&str]) -> Result<Vec<usize>> {
     let items = text.split(',').map(str::trim);

@@ -45,7 +45,7 @@ pub struct SweepOptions {
     Table dtypes: DTypes,
 
     /// Backends: cpu, cuda, the Python libraries numpy, cupy, torch, torch-cpu, torch-xpu, torch-mps, jax, jax-cpu, sim (a
-    /// simulated device, see --sim), or a program of --external. Default: cpu,cuda
+    /// simulated device, see --sim), or a program of --external. Default: cpu, and cuda where there is an NVIDIA GPU
     #[arg(long, value_name = "LIST", help_heading = WHAT)]
     Table backends: Backends,
 

@@ -19,9 +19,11 @@ fn list_names_every_op_and_backend_for_people_and_for_programs() {
     };
     assert_eq!(names("backends"), gpubench::settings::names::backend_names());
     assert_eq!(names("ops").len(), gpubench::op::OPS.len());
-    for name in names("ops").iter().chain(&names("backends")) {
-        assert!(text.contains(name.as_str()), "{name}");
+    for name in names("backends") {
+        assert!(text.contains(&format!("\n{name} ")), "{name}: {text}");
     }
+    let heads = names("ops").iter().map(|op| text.find(&format!("\n{op}: "))).collect::<Option<Vec<_>>>();
+    assert!(heads.is_some_and(|heads| heads.is_sorted()), "a block per op: {text}");
     for variant in json["variants"].as_array().unwrap() {
         for key in ["op", "backend", "name", "summary", "side", "accuracy", "default", "dtypes"] {
             assert!(!variant[key].is_null(), "{key} of {variant}");
@@ -41,6 +43,73 @@ fn list_of_one_op_has_its_variants_alone() {
     assert!(!variants.is_empty() && variants.iter().all(|variant| variant["op"] == "spmv"), "{variants:?}");
     let folder = Folder::new();
     folder.refuses("list matmull", "unknown op 'matmull': did you mean 'matmul'?");
+}
+
+#[test]
+fn list_takes_several_ops_in_the_order_of_the_registry() {
+    let apart = stdout(&["list", "fft", "matmul"]);
+    assert_eq!(apart, stdout(&["list", "matmul,fft"]));
+    assert!(apart.contains("cublas") && apart.contains("realfft") && !apart.contains("gesvd"), "{apart}");
+    let json: serde_json::Value =
+        serde_json::from_str(&stdout(&["list", "fft", "matmul", "--json"])).unwrap();
+    let ops: Vec<&str> =
+        json["ops"].as_array().unwrap().iter().map(|op| op["name"].as_str().unwrap()).collect();
+    assert_eq!(ops, ["matmul", "fft"]);
+    Folder::new().refuses("list matmul ftt", "unknown op 'ftt': did you mean 'fft'?");
+}
+
+#[test]
+fn no_line_of_list_is_longer_than_the_terminal() {
+    let folder = Folder::new();
+    for columns in ["60", "80", "120", "200"] {
+        for line in ["list", "list svd", "list matmul fft"] {
+            let text = Ended::of(folder.command(line).env("COLUMNS", columns)).good().stdout;
+            let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(longest <= columns.parse().unwrap(), "{columns} {line}: {text}");
+        }
+    }
+    // Every word of a wide list is in a narrow one.
+    let words = |columns: &str| {
+        let text = Ended::of(folder.command("list").env("COLUMNS", columns)).good().stdout;
+        text.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(words("60"), words("300"));
+    // Without a terminal it is as wide as other texts.
+    assert!(stdout(&["list"]).lines().all(|line| line.chars().count() <= 80));
+}
+
+#[test]
+fn colours_are_those_that_were_asked_for() {
+    let folder = Folder::new();
+    let sim = "--backends sim --sim fair.toml --samples 6 --no-peaks --quiet --format json";
+    folder.succeeds(&format!("run --ops fft --sizes 4,8 {sim} --out made"));
+    let is_coloured = |line: &str, variable: Option<(&str, &str)>| {
+        let mut command = folder.command(line);
+        command.env_remove("NO_COLOR").env("TERM", "xterm").envs(variable);
+        Ended::of(&mut command).good().stdout.contains('\x1b')
+    };
+    assert!(is_coloured("show made --color always", None));
+    assert!(is_coloured("show made --color always", Some(("NO_COLOR", "1"))), "the option comes first");
+    assert!(is_coloured("show made --color always", Some(("TERM", "dumb"))));
+    for plain in ["show made", "show made --color auto", "show made --color never", "show made --no-color"] {
+        assert!(!is_coloured(plain, None), "{plain}");
+    }
+    assert!(!is_coloured("show made --color always --format md", None), "other formats have no colours");
+    let (same, sizes) = ("compare made made", "--accept-missing");
+    assert!(is_coloured(&format!("{same} {sizes} --color always"), None));
+    folder.refuses("show made --color always --no-color", "cannot be used with");
+    // On a terminal of its own.
+    let on_terminal = |term: &str, line: &str| {
+        let mut command = folder.command_of("script", "-q -e -c");
+        command.arg(format!("{} {line}", super::GPUBENCH)).arg("/dev/null");
+        let output =
+            command.env_remove("NO_COLOR").env("TERM", term).stdin(std::process::Stdio::null()).output();
+        output.ok().filter(|output| output.status.success()).map(|output| output.stdout.contains(&0x1b))
+    };
+    if on_terminal("xterm", "show made") == Some(true) {
+        assert_eq!(on_terminal("dumb", "show made"), Some(false));
+        assert_eq!(on_terminal("xterm", "show made --color never"), Some(false));
+    }
 }
 
 /// Opening a BLAS or asking a driver would take longer than the rest of the command.
@@ -83,7 +152,9 @@ fn help_teaches_by_example_and_hides_what_is_internal() {
     let help = stdout(&["--help"]);
     assert!(help.contains("gpubench run --ops") && !help.contains("worker"), "{help}");
     let common = stdout(&["run", "--help"]);
-    for shown in ["--config article", "64..4096:x2", "Exit codes", "--dry-run", "gpubench run --help --all"] {
+    for shown in
+        ["gpubench run article", "64..4096:x2", "Exit codes", "--dry-run", "gpubench run --help --all"]
+    {
         assert!(common.contains(shown), "{shown}");
     }
     assert!(!common.contains("--no-peaks"));
@@ -97,9 +168,29 @@ fn help_teaches_by_example_and_hides_what_is_internal() {
 }
 
 #[test]
+fn the_help_lists_the_commands_by_what_they_are_for() {
+    let help = stdout(&["--help"]);
+    let place = |word: &str| help.find(word).unwrap_or_else(|| panic!("{word}: {help}"));
+    for groups in [
+        ["Measure:\n", "\n  run ", "\n  doctor "],
+        ["\nLook at results:\n", "\n  show ", "\n  trend "],
+        ["\nGate changes:\n", "\n  compare ", "\n  baseline "],
+        ["\nTools:\n", "\n  protocol-check ", "\n  man "],
+    ]
+    .windows(2)
+    {
+        let places = groups.as_flattened().iter().map(|word| place(word)).collect::<Vec<_>>();
+        assert!(places.is_sorted(), "{help}");
+    }
+    assert_eq!(help, stdout(&["help"]));
+}
+
+#[test]
 fn help_fits_a_terminal() {
-    assert!(stdout(&["--help"]).lines().count() <= 31);
-    assert_eq!(stdout(&["run", "--help"]).lines().filter(|line| line.starts_with("      --")).count(), 10);
+    assert!(stdout(&["--help"]).lines().count() <= 34);
+    let of_run = stdout(&["run", "--help"]);
+    let options = of_run.lines().filter(|line| line.starts_with("      --") || line.starts_with("  -o, --"));
+    assert_eq!(options.count(), 10, "{of_run}");
     for command in [
         "run",
         "list",
@@ -159,6 +250,20 @@ fn doctor_examines_every_backend_whatever_is_installed() {
         .collect();
     let own = gpubench::backend::BACKENDS.iter().map(|backend| backend.name);
     assert_eq!(names, own.chain(["python"]).collect::<Vec<_>>());
+}
+
+#[test]
+fn doctor_begins_with_what_decides_about_times_and_folds_libraries_that_cannot_help() {
+    let text = stdout(&["doctor"]);
+    let found: serde_json::Value = serde_json::from_str(&stdout(&["doctor", "--json"])).unwrap();
+    let place = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
+    let places =
+        ["CPU: ", "\nTiming conditions\n", "\nmemory ", "\ncpu: ", "\ncuda: ", "\npython: "].map(place);
+    assert!(places.is_sorted(), "{text}");
+    let cuda = found["backends"].as_array().unwrap().iter().find(|backend| backend["name"] == "cuda");
+    let has_driver = cuda.unwrap()["findings"][0]["problem"].is_null();
+    let folded = text.contains("CUDA's libraries are of no use without a driver: ");
+    assert_eq!(folded, !has_driver, "{text}");
 }
 
 /// Returns the path of a BLAS library of this machine, by its name in `doctor`.

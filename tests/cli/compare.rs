@@ -402,3 +402,30 @@ fn a_gate_that_judged_nothing_does_not_pass() {
     assert_eq!(ignored["gate"]["exit_code"], 2);
     assert!(ignored["gate"]["reason"].as_str().unwrap().contains("ignores every cell"));
 }
+
+#[test]
+fn sides_are_labelled_by_the_build_of_gpubench_and_not_by_the_folder_of_the_run() {
+    let folder = Folder::new();
+    folder.sim("old", 1, "");
+    folder.sim("new", 2, "");
+    let label = |name: &str, gpubench: Option<&str>| {
+        let mut report = folder.json(&format!("{name}/report.json"));
+        let environment = report["environment"].as_object_mut().unwrap();
+        environment.insert("git_revision".into(), "78aec5e071fc40cb805c0661c21969bebcb98809-dirty".into());
+        environment.remove("gpubench_revision");
+        environment.extend(gpubench.map(|revision| ("gpubench_revision".into(), revision.into())));
+        folder.write(&format!("{name}/report.json"), &report.to_string());
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    label("old", Some("8c3ff48e071fc40cb805c0661c21969bebcb9880"));
+    label("new", None);
+    for format in ["table", "md"] {
+        let text = folder.compare(&format!("old new --format {format}")).stdout;
+        assert!(text.contains("1 run: old (gpubench 8c3ff48e on "), "{text}");
+        assert!(text.contains(&format!("1 run: new (gpubench {version} on ")), "{text}");
+        assert!(!text.contains("(78aec5e") && !text.contains("(gpubench 8c3ff48e07"), "{text}");
+    }
+    let compared = folder.compared("old new");
+    assert_eq!(compared["old"][0]["gpubench_revision"], "8c3ff48e071fc40cb805c0661c21969bebcb9880");
+    assert!(compared["new"][0]["gpubench_revision"].is_null());
+}

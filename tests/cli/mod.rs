@@ -19,6 +19,7 @@ mod stops;
 mod transfer;
 mod trend;
 mod versus;
+mod words;
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};

@@ -134,3 +134,74 @@ fn a_dry_run_marks_the_cells_of_a_gpu_that_is_not_there() {
         }
     }
 }
+
+/// Returns whether this machine has files of an NVIDIA driver, so that CUDA belongs to every plan.
+fn has_driver() -> bool {
+    ["/proc/driver/nvidia", "/dev/nvidiactl", "/dev/nvmap", "/dev/nvhost-gpu", "/dev/dxg"]
+        .iter()
+        .any(|file| std::path::Path::new(file).exists())
+}
+
+#[test]
+fn a_gpu_that_is_absent_and_not_asked_for_is_not_planned() {
+    if has_driver() {
+        return;
+    }
+    let folder = Folder::new();
+    let dry = |line: &str| folder.succeeds(&format!("{line} --dry-run")).stdout;
+    for line in ["run --ops matmul,fft --sizes 16", "run quick", "run --ops fft --sizes 16 --variants *"] {
+        let planned = dry(line);
+        assert!(!planned.contains("cuda/") && planned.contains("cpu/"), "{line}: {planned}");
+        assert!(planned.contains("\nNo GPU found, so no cell of cuda is planned: "), "{line}: {planned}");
+    }
+    // Who names a backend, a variant of it, or anything else of a GPU, gets the reason per cell.
+    for line in [
+        "run --ops matmul --sizes 16 --backends cpu,cuda",
+        "run --ops matmul --sizes 16 --backends all",
+        "run --ops matmul --sizes 16 --variants cublas,faer",
+        "run --ops matmul --sizes 16 --versus cpu:cuda",
+        "run --ops matmul --sizes 16 --device 0",
+    ] {
+        let planned = dry(line);
+        assert!(planned.contains("cuda/") && !planned.contains("No GPU found"), "{line}: {planned}");
+    }
+    folder.write("mine.toml", "[[sweep]]\nops = 'matmul'\nsizes = 16\nbackends = ['cpu', 'cuda']\n");
+    assert!(dry("run --config mine.toml").contains("cuda/"));
+
+    let run = "run --ops matmul --sizes 16 --samples 3 --no-peaks --quiet --format table,json";
+    let shown = folder.succeeds(&format!("{run} -o out")).stdout;
+    assert!(
+        shown.starts_with("No GPU found (gpubench doctor)."),
+        "{shown}"
+    );
+    let report = folder.json("out/report.json");
+    assert!(report["rows"].as_array().unwrap().iter().all(|row| row["backend"] == "cpu"), "{report}");
+    assert_eq!(report["environment"]["planned_rows"], report["rows"].as_array().unwrap().len());
+    let backends = report["environment"]["backends"].as_array().unwrap();
+    let cuda = backends.iter().find(|backend| backend["name"] == "cuda").unwrap();
+    assert!(cuda["available"] == false && cuda["reason"].is_string(), "{cuda}");
+    assert!(folder.succeeds("show out").stdout.starts_with("No GPU found: "));
+    let resumed = folder.succeeds("run --resume out --dry-run").stdout;
+    assert!(resumed.contains("No GPU found") && !resumed.contains("cuda/"), "{resumed}");
+}
+
+#[test]
+fn the_expected_time_is_a_narrow_range_and_says_what_it_rests_on() {
+    let folder = Folder::new();
+    let (cpu, work) = ("--backends cpu --no-peaks --dry-run", "That rests on the work of the cells");
+    let seconds = |text: &str| {
+        let (value, unit) = text.trim().split_once(' ').unwrap();
+        value.parse::<f64>().unwrap()
+            * [("s", 1.0), ("min", 60.0), ("h", 3600.0)].iter().find(|(name, _)| *name == unit).unwrap().1
+    };
+    for sweep in ["quick", "article", "--ops elementwise,fft,solve --sizes 100,200,400"] {
+        let out = folder.succeeds(&format!("run {sweep} {cpu}")).stdout;
+        let range = out.lines().find_map(|line| line.strip_prefix("The run takes about ")).unwrap();
+        let (least, most) = range.trim_end_matches('.').split_once(" to ").unwrap();
+        // Without known peaks, those of usual machines widen it.
+        assert!(seconds(most) < 4.0 * seconds(least), "{sweep}: {range}");
+        assert!(out.contains(work) && out.contains("since no run has measured the peaks here"), "{out}");
+    }
+    let out = folder.succeeds("run quick --backends cpu --budget 1m30s --dry-run").stdout;
+    assert!(!out.contains(work), "a budget decides: {out}");
+}

@@ -57,7 +57,7 @@ fn what_cannot_be_a_page_is_refused_in_one_line() {
     folder.refuses("report made -o made", "made is a folder");
     folder.refuses("report made -o absent/page.html", "cannot write absent/page.html");
     folder.refuses("report made", "--out <FILE>");
-    folder.refuses("report -o page.html", "<REPORT>");
+    folder.refuses("report -o page.html", "there is no report below results");
     folder.refuses("trend made --format html", "a trend has no HTML page");
     folder.refuses("plot made --out charts --format html", "name png or svg");
     folder.succeeds("report made -o taken.html --force");

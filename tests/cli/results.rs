@@ -83,7 +83,11 @@ fn results_are_replaced_only_by_force() {
     let run = format!("{RUN} --quiet --format json --out kept");
     folder.succeeds(&run);
     folder.refuses(&run, "kept already contains a report.json");
-    assert_eq!(folder.run_line(&format!("{run} --force --sizes 2")).code, 2, "--sizes twice is refused");
+    assert_eq!(
+        folder.run_line(&format!("{run} --force --seed 1 --seed 2")).code,
+        2,
+        "--seed twice is refused"
+    );
     folder.succeeds(&format!("{run} --force --variants host"));
     assert_eq!(rows(&folder.read("kept/report.json")).len(), 2);
 }
@@ -227,4 +231,23 @@ fn a_report_is_shown_again_as_its_run_showed_it() {
     folder.refuses("show made --format png", "gpubench plot");
     folder.refuses("show made --format md,csv", "one format");
     folder.refuses("show made --format yaml", "unknown format 'yaml'");
+}
+
+#[test]
+fn a_copy_of_a_library_that_was_not_chosen_is_named_once_per_run() {
+    let folder = Folder::new();
+    let variant = |name: &str, library: &str| {
+        format!("[[variant]]\nname = '{name}'\nside = 'cpu'\nlibrary = '{library}'\n")
+    };
+    let copies =
+        variant("open", "open") + &variant("open-numpy", "open-numpy") + &variant("open-scipy", "open-scipy");
+    folder.write("copies.toml", &(copies + "[[rule]]\nvariant = 'open'\ntime = '1ms'\n"));
+    let sim = "--backends sim --sim copies.toml --no-peaks --format json -o out";
+    let ended = folder.succeeds(&format!("run --ops matmul,fft,solve,svd --sizes 8,16,32 {sim}"));
+    let report = folder.json("out/report.json");
+    let reasons = report["rows"].as_array().unwrap().iter().filter_map(|row| row["reason"].as_str());
+    let passed_over = reasons.filter(|reason| reason.contains("another copy of the library, was chosen"));
+    assert!(passed_over.count() > 4, "the other copies of every op: {}", ended.stderr);
+    let lines = ended.stderr.lines().filter(|line| line.contains("another copy of the library, was chosen"));
+    assert_eq!(lines.count(), 1, "{}", ended.stderr);
 }

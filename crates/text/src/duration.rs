@@ -1,30 +1,51 @@
-//! Parses durations such as `250ns`, `100us`, `1.5ms`, `30s`, `5m`, `1.5h`; a bare number is seconds.
+//! Parses durations such as `250ns`, `100us`, `1.5ms`, `30s`, `1.5h` and `1m30s`; a bare number is seconds.
 
 use anyhow::{Result, anyhow, ensure};
 
 /// Maximum duration: 30 days.
 const LONGEST_S: f64 = 30.0 * 86_400.0;
 
-/// Parses a duration in seconds, above 0 and at most 30 days.
+/// Parses a duration in seconds, above 0 and at most 30 days. Several parts, such as those of `1h30m`, go from the largest unit to the
+/// smallest.
 pub fn parse(text: &str) -> Result<f64> {
     let text = text.trim();
-    // An `e` is part of the number: 3e2ns.
-    let unit_at = text.find(|c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E')).unwrap_or(text.len());
-    let (number, unit) = text.split_at(unit_at);
-    let refused = |why: &str| anyhow!("duration '{text}' {why}: write it like 100us, 30s, 5m or 1.5h");
-    let scale = match unit {
-        "ns" => 1e-9,
-        "us" | "µs" | "μs" => 1e-6,
-        "ms" => 1e-3,
-        "s" | "" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err(refused("is not valid")),
-    };
-    let seconds = scale * number.trim().parse::<f64>().map_err(|_| refused("is not valid"))?;
+    let refused = |why: &str| anyhow!("duration '{text}' {why}: write it like 100us, 30s, 1m30s or 1.5h");
+    let (mut seconds, mut last_scale, mut rest) = (0.0, f64::INFINITY, text);
+    loop {
+        let (number, unit, after) = first_part(rest);
+        let is_whole = rest.len() == text.len() && after.is_empty();
+        let scale = match unit {
+            "ns" => 1e-9,
+            "us" | "µs" | "μs" => 1e-6,
+            "ms" => 1e-3,
+            "s" => 1.0,
+            "" if is_whole => 1.0,
+            "m" | "min" => 60.0,
+            "h" => 3600.0,
+            _ => return Err(refused("is not valid")),
+        };
+        let value = number.trim().parse::<f64>().map_err(|_| refused("is not valid"))?;
+        // A sign belongs to no part of several, and neither does a unit that is not smaller than the one before.
+        ensure!(is_whole || (value >= 0.0 && scale < last_scale), refused("is not valid"));
+        seconds += scale * value;
+        (last_scale, rest) = (scale, after);
+        if rest.is_empty() {
+            break;
+        }
+    }
     ensure!(seconds > 0.0, refused("is not above zero"));
     ensure!(seconds <= LONGEST_S, refused("is longer than 30 days"));
     Ok(seconds)
+}
+
+/// Splits off the first number and its unit.
+fn first_part(text: &str) -> (&str, &str, &str) {
+    // An `e` is part of the number: 3e2ns.
+    let unit_at = text.find(|c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E')).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let unit_end = unit.find(|c: char| !c.is_alphabetic()).unwrap_or(unit.len());
+    let (unit, after) = unit.split_at(unit_end);
+    (number, unit, after.trim_start())
 }
 
 #[cfg(test)]
@@ -46,6 +67,11 @@ mod tests {
             ("3e2ns", 3e2 * 1e-9),
             (" 2 s ", 2.0),
             ("7", 7.0),
+            ("1m30s", 90.0),
+            ("1h30m", 5400.0),
+            ("1h 2min 3s", 3723.0),
+            ("1s250ms", 1.25),
+            ("1.5m0s", 90.0),
         ] {
             assert_eq!(parse(text).ok(), Some(seconds), "{text}");
         }
@@ -53,7 +79,26 @@ mod tests {
 
     #[test]
     fn invalid_durations_are_refused() {
-        for text in ["", "s", "5 minutes", "0s", "-1s", "1e9h", "inf", "NaN", "nan", "5d"] {
+        for text in [
+            "",
+            "s",
+            "5 minutes",
+            "0s",
+            "-1s",
+            "1e9h",
+            "inf",
+            "NaN",
+            "nan",
+            "5d",
+            "30s1m",
+            "1m1m",
+            "1m30",
+            "1m-30s",
+            "-1m30s",
+            "1mNaNs",
+            "0m0s",
+            "1 30s",
+        ] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

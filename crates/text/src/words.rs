@@ -29,7 +29,13 @@ pub fn suggestion<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) -> S
 
 /// Describes a `word` that is not a valid `kind`, with the nearest valid word and all valid ones.
 pub fn unknown(kind: &str, word: &str, valid: &[&str]) -> String {
-    let hint = suggestion(word, valid.iter().copied());
+    unknown_with(kind, word, None, valid)
+}
+
+/// Describes a `word` as [`unknown`] does, with `hint` instead of the nearest word if there is one.
+pub fn unknown_with(kind: &str, word: &str, hint: Option<&str>, valid: &[&str]) -> String {
+    let near = || suggestion(word, valid.iter().copied());
+    let hint = hint.map_or_else(near, |hint| format!(": {hint}"));
     let listed = if valid.is_empty() { String::new() } else { format!(" (valid: {})", valid.join(", ")) };
     format!("unknown {kind} '{word}'{hint}{listed}")
 }

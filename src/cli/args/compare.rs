@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::ColorArgs;
 use crate::cli::values;
 use crate::write::compare::{FORMATS, TABLE};
 
@@ -98,7 +99,7 @@ pub(crate) struct CompareArgs {
     pub format: Option<String>,
 
     /// Folder for the files of --format, created if missing; - for stdout
-    #[arg(long, value_name = "DIR", help_heading = "Results")]
+    #[arg(long, short, value_name = "DIR", help_heading = "Results")]
     pub out: Option<PathBuf>,
 
     /// Also show cells that did not change
@@ -109,7 +110,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, requires = "out", help_heading = "Results")]
     pub force: bool,
 
-    /// Print without colours (as with NO_COLOR set)
-    #[arg(long, help_heading = "Results")]
-    pub no_color: bool,
+    /// The colours of stdout.
+    #[command(flatten, next_help_heading = "Results")]
+    pub colors: ColorArgs,
 }

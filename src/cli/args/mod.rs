@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use crate::write::terminal::TERMINAL_WIDTH;
 use anyhow::{Context, Result, bail};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use gpubench_backend::host::environment::BUILD_REVISION;
 
@@ -21,6 +21,7 @@ pub(crate) use run::{RunArgs, common_help};
 pub(crate) use trend::TrendArgs;
 
 use crate::cli::merge::MergeArgs;
+use crate::cli::{stream, values};
 use crate::settings::names;
 use crate::settings::options::{CellTimeout, Contenders, Ops, Sizes, ThemeName};
 use crate::write::chart;
@@ -54,11 +55,11 @@ pub(crate) enum Command {
 Examples:
   gpubench list                  everything
   gpubench list matmul           one operation and its variants
-  gpubench list fft,svd --json   the same data for programs")]
+  gpubench list fft svd --json   the same data for programs")]
     List {
-        /// Operations to list, separated by commas. Default: all
+        /// Operations to list, separated by blanks or commas. Default: all
         #[arg(value_name = "OP")]
-        ops: Option<Ops>,
+        ops: Vec<Ops>,
 
         /// Print JSON instead of tables
         #[arg(long)]
@@ -131,12 +132,62 @@ Examples:
     },
 }
 
+/// The commands of the help by what they are for. A command that is not hidden is in one group.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Measure", &["run", "list", "doctor"]),
+    ("Look at results", &["show", "report", "plot", "trend", "merge"]),
+    ("Gate changes", &["compare", "baseline"]),
+    ("Tools", &["protocol-check", "schema", "completions", "man", "help"]),
+];
+
+/// The definition, whose help lists the commands in groups.
+pub(crate) fn definition() -> clap::Command {
+    let plain = Cli::command();
+    let about = |name: &str| match plain.find_subcommand(name).and_then(clap::Command::get_about) {
+        Some(about) => about.to_string(),
+        None => "Print this help or that of a command".to_owned(),
+    };
+    let widest = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or(0);
+    let group = |(heading, names): &(&str, &[&str])| {
+        let lines = names.iter().map(|name| format!("  {name:widest$}  {}\n", about(name)));
+        format!("{heading}:\n{}", lines.collect::<String>())
+    };
+    let groups: String = GROUPS.iter().map(group).collect();
+    plain.help_template(format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}\nOptions:\n{{options}}{{after-help}}"
+    ))
+}
+
 /// The definition without hidden commands, which completion scripts and manual pages would otherwise show.
 pub(crate) fn without_hidden() -> clap::Command {
     let all = Cli::command();
     let shown: Vec<_> = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned().collect();
     let about = all.get_about().cloned().unwrap_or_default();
     clap::Command::new("gpubench").about(about).version(env!("CARGO_PKG_VERSION")).subcommands(shown)
+}
+
+/// When a command colours stdout.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct ColorArgs {
+    /// When to colour the output: auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or never
+    #[arg(long, value_name = "WHEN", value_parser = values::color, default_value = "auto")]
+    color: ColorChoice,
+
+    /// Print without colours, the same as --color never
+    #[arg(long, conflicts_with = "color")]
+    no_color: bool,
+}
+
+impl ColorArgs {
+    /// Returns whether to colour stdout.
+    pub(crate) fn takes_colors(self) -> bool {
+        match self.color {
+            _ if self.no_color => false,
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => stream::takes_colors(),
+        }
+    }
 }
 
 /// What `show` takes.
@@ -147,12 +198,12 @@ Examples:
   gpubench show results/mine             the first screen
   gpubench show results/mine --ops matmul,fft
   gpubench show results/mine --versus numpy:cupy
-  gpubench show results/mine --tables | less -S
+  gpubench show results/mine --tables --color always | less -SR
   gpubench show fleet.json               all GPUs and hosts, and the outliers
   gpubench show fleet.json --member 'node17 GPU 3'
   gpubench show results/mine --format md | gh pr comment --body-file -")]
 pub(crate) struct ShowArgs {
-    /// A report.json file, a merged file, or the folder of a run. Default: the newest run in results
+    /// A report.json file, a merged file, the folder of a run, or - for standard input. Default: the newest run in results
     pub report: Option<PathBuf>,
 
     /// Show only these ops, separated by commas
@@ -185,21 +236,24 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     pub legend: bool,
 
-    /// Print without colours (as with NO_COLOR set)
-    #[arg(long)]
-    pub no_color: bool,
+    /// The colours of stdout.
+    #[command(flatten)]
+    pub colors: ColorArgs,
 }
 
 /// What `plot` takes.
 #[derive(Args)]
-#[command(after_help = "Example: gpubench plot results/h200/article --out charts --format png,svg")]
+#[command(after_help = "\
+Examples:
+  gpubench plot -o charts                 the newest run
+  gpubench plot results/h200/article -o charts --format png,svg")]
 pub(crate) struct PlotArgs {
-    /// Reports: report.json files, merged files, or folders of runs
-    #[arg(required = true, value_name = "REPORT")]
+    /// Reports: report.json files, merged files, or folders of runs. Default: the newest run in results
+    #[arg(value_name = "REPORT")]
     pub reports: Vec<PathBuf>,
 
     /// Folder for the charts; created if missing
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     pub out: PathBuf,
 
     /// Formats: png, svg
@@ -239,6 +293,7 @@ impl PlotArgs {
 
 const REPORT_HELP: &str = "\
 Examples:
+  gpubench report -o report.html                       the newest run
   gpubench report results/mine -o report.html
   gpubench report node-a node-b node-c -o fleet.html   several reports
   gpubench report fleet.json -o fleet.html             all members of a file
@@ -251,8 +306,8 @@ JavaScript; with it, rows can be sorted and filtered.";
 #[derive(Args)]
 #[command(after_help = REPORT_HELP)]
 pub(crate) struct ReportArgs {
-    /// Reports: report.json files, merged files, or folders that contain one
-    #[arg(required = true, value_name = "REPORT")]
+    /// Reports: report.json files, merged files, or folders that contain one. Default: the newest run in results
+    #[arg(value_name = "REPORT")]
     pub reports: Vec<PathBuf>,
 
     /// File for the page; - for stdout
@@ -323,6 +378,17 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_that_is_not_hidden_is_in_one_group_of_the_help() {
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        grouped.sort_unstable();
+        let definition = Cli::command();
+        let shown = definition.get_subcommands().filter(|command| !command.is_hide_set());
+        let mut shown: Vec<&str> = shown.map(clap::Command::get_name).chain(["help"]).collect();
+        shown.sort_unstable();
+        assert_eq!(grouped, shown);
     }
 
     #[test]

@@ -1,9 +1,14 @@
 //! The arguments of `run` besides the options of its sweep.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use clap::{Args, Command};
+use clap::builder::TypedValueParser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Args, Command};
 
+use super::ColorArgs;
+use crate::settings::config::is_built_in;
 use crate::settings::options::{Contenders, SweepOptions, ThemeName};
 use crate::write::report::FORMATS;
 
@@ -17,7 +22,7 @@ Examples:
   gpubench run                                        the quick sweep
   gpubench run --ops matmul,fft --sizes 100,1000
   gpubench run --ops svd --sizes 64..1024:x2 --dtypes all
-  gpubench run --config article --out results/mine
+  gpubench run article -o results/mine                a built-in sweep
   gpubench run --ops matmul --variants 'cublas*,mkl'
   gpubench run --ops fft --out - --format json | jq .
   gpubench run --require cuda || echo no usable GPU
@@ -46,8 +51,46 @@ Exit codes: 0 finished (skips allowed); 1 a cell is incorrect or failed; 2 wrong
 or a required backend missing; 130 interrupted, finished cells are saved.";
 
 /// The options that `run --help` shows; `run --help --all` shows every one.
-const COMMON: [&str; 10] =
-    ["ops", "sizes", "dtypes", "config", "backends", "variants", "max_time", "out", "tables", "dry_run"];
+const COMMON: [&str; 11] = [
+    "named_sweep",
+    "ops",
+    "sizes",
+    "dtypes",
+    "config",
+    "backends",
+    "variants",
+    "max_time",
+    "out",
+    "tables",
+    "dry_run",
+];
+
+/// Parses the name of a built-in sweep. Any other word is refused as an unknown argument, as if there were no such argument: it may
+/// be meant as the name of an op.
+#[derive(Clone)]
+struct BuiltInSweep;
+
+impl TypedValueParser for BuiltInSweep {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, _: Option<&Arg>, word: &OsStr) -> Result<String, clap::Error> {
+        if let Some(name) = word.to_str().filter(|name| is_built_in(name)) {
+            return Ok(name.to_owned());
+        }
+        let mut error = clap::Error::new(ErrorKind::UnknownArgument).with_cmd(command);
+        let word = word.to_string_lossy().into_owned();
+        error.insert(ContextKind::InvalidArg, ContextValue::String(word));
+        Err(error)
+    }
+}
+
+impl RunArgs {
+    /// Takes the sweep that is named without an option as the value of `--config`.
+    pub(crate) fn with_named_sweep(mut self) -> RunArgs {
+        self.sweep.config = self.named_sweep.take().or(self.sweep.config);
+        self
+    }
+}
 
 /// The help with the common options alone.
 pub(crate) fn common_help(run: Command) -> Command {
@@ -59,6 +102,10 @@ pub(crate) fn common_help(run: Command) -> Command {
 #[derive(Args)]
 #[command(after_help = after_help())]
 pub(crate) struct RunArgs {
+    /// Built-in sweep to run, such as quick or article; the same as --config SWEEP
+    #[arg(value_name = "SWEEP", value_parser = BuiltInSweep, conflicts_with = "config")]
+    pub named_sweep: Option<String>,
+
     /// The sweep.
     #[command(flatten)]
     pub sweep: SweepOptions,
@@ -78,7 +125,7 @@ pub(crate) struct RunArgs {
     pub no_refine: bool,
 
     /// Folder for results, created if missing; with -, one --format goes to stdout. Default: a new folder in results
-    #[arg(long, value_name = "DIR", help_heading = "Results")]
+    #[arg(long, short, value_name = "DIR", help_heading = "Results")]
     pub out: Option<PathBuf>,
 
     /// Go on with the run in this folder after any stop, with the options of its first start; finished cells are kept. Refuses
@@ -124,7 +171,7 @@ pub(crate) struct RunArgs {
     #[arg(long, short, help_heading = "Results")]
     pub quiet: bool,
 
-    /// Print without colours (as with NO_COLOR set)
-    #[arg(long, help_heading = "Results")]
-    pub no_color: bool,
+    /// The colours of stdout.
+    #[command(flatten, next_help_heading = "Results")]
+    pub colors: ColorArgs,
 }

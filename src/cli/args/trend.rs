@@ -44,7 +44,7 @@ pub(crate) struct TrendArgs {
     pub threshold: f64,
 
     /// Folder for files, created if missing. With - or without --out, one --format goes to stdout
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
     #[arg(help = format!(

@@ -56,9 +56,9 @@ pub(crate) fn save(args: &SaveArgs) -> Result<ExitCode> {
 
 /// Measures passes in a folder next to the baseline, so that an existing one stays until all passes agree.
 fn from_sweep(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Result<ExitCode> {
-    let settings = settings(args)?;
+    let mut settings = settings(args)?;
     let externals = plan::describe(&settings)?;
-    let plan = Plan::of(&settings, &externals)?;
+    let plan = Plan::for_this_machine(&mut settings, &externals)?;
     let _lock = lock(args)?;
     if staged.clear()? && !args.quiet {
         stream::note(&format!("gpubench: removed {}, left by an earlier save", staged.staging.display()));

@@ -80,7 +80,7 @@ fn deliver(
     out: Option<&Path>,
     comparison: &Comparison,
 ) -> Result<()> {
-    let view = View { all_cells: args.all_cells, color: !args.no_color && stream::takes_colors() };
+    let view = View { all_cells: args.all_cells, color: args.colors.takes_colors() };
     if formats.contains(&&GITHUB) {
         add_job_summary(comparison);
     }

@@ -40,6 +40,10 @@ pub(crate) fn write_plan(
             counted(added, "cell")
         )?;
     }
+    for absent in &plan.absent {
+        let reason = absent.reason.as_deref().unwrap_or("it does not start");
+        writeln!(out, "No GPU found, so no cell of {} is planned: {}.", absent.name, spelled_out(reason))?;
+    }
     match plan.cells.len() - runnable.len() {
         0 => {}
         all if runnable.is_empty() => writeln!(out, "None of {} can run here.", counted(all, "cell"))?,
@@ -51,6 +55,9 @@ pub(crate) fn write_plan(
     let peaks = peaks(asked.peaks.unwrap_or(true));
     if let Some(estimate) = estimate(&runnable, BACKENDS, &peaks, limits) {
         writeln!(out, "{run} takes about {}.", time_text(&estimate))?;
+        if budget_s.is_none() {
+            writeln!(out, "{}", basis_text(&estimate))?;
+        }
     }
     writeln!(out, "{cells} in {cases}. Dry run: nothing was measured.")
 }
@@ -97,6 +104,20 @@ fn time_text(estimate: &RunEstimate) -> String {
     format!("{range}{peaks}")
 }
 
+/// Says what the expected time rests on.
+fn basis_text(estimate: &RunEstimate) -> &'static str {
+    match estimate.peaks_are_known {
+        true => {
+            "That rests on the work of the cells and the peaks that a run has measured here, and holds while no other program \
+             uses the CPU."
+        }
+        false => {
+            "That rests on the work of the cells and the usual rates of such CPUs, since no run has measured the peaks here, \
+             and holds while no other program uses the CPU."
+        }
+    }
+}
+
 /// Writes seconds with two digits, in seconds, minutes or hours.
 fn duration_text(seconds: f64) -> String {
     let (value, unit) = match seconds {
@@ -119,7 +140,9 @@ mod tests {
 
     #[test]
     fn the_expected_time_has_two_digits_and_its_own_units() {
-        let text = |seconds, measures_peaks| time_text(&RunEstimate { seconds, measures_peaks });
+        let text = |seconds, measures_peaks| {
+            time_text(&RunEstimate { seconds, measures_peaks, peaks_are_known: !measures_peaks })
+        };
         assert_eq!(text([10.4, 33.5], false), "10 s to 34 s");
         assert_eq!(text([4.96, 99.0], false), "5 s to 99 s");
         assert_eq!(text([65.0, 310.0], false), "65 s to 5.2 min");

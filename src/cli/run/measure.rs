@@ -48,7 +48,14 @@ pub(crate) fn measure(
         earlier,
         settings: serde_json::to_value(settings)?,
     };
-    executor::run(&run, observe::for_stderr(settings.output.quiet).as_mut())
+    let mut finished = executor::run(&run, observe::for_stderr(settings.output.quiet).as_mut())?;
+    let backends = &mut finished.report.environment.backends;
+    for absent in plan.absent {
+        if backends.iter().all(|known| known.name != absent.name) {
+            backends.push(absent);
+        }
+    }
+    Ok(finished)
 }
 
 /// Returns the command line, which a later `--resume` repeats.

@@ -43,7 +43,7 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
 fn run_on_one_device(args: &RunArgs, mut earlier: Option<Earlier>) -> Result<ExitCode> {
     let mut settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
     let externals = plan::describe(&settings)?;
-    let mut plan = Plan::of(&settings, &externals)?;
+    let mut plan = Plan::for_this_machine(&mut settings, &externals)?;
     check_contenders(&plan, &settings)?;
     print_notes(&plan, &settings, &externals);
     if let Some(earlier) = &mut earlier {

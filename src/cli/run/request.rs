@@ -53,7 +53,7 @@ pub(crate) fn request(args: &RunArgs) -> Result<Request> {
         charts: parsed("--charts", args.charts.as_deref(), names::charts)?,
         tables: args.tables,
         all_variants: args.all_variants,
-        color: !args.no_color && stream::takes_colors(),
+        color: args.colors.takes_colors(),
         quiet: args.quiet,
         force: args.force,
     })

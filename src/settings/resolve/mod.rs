@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, ensure};
 use gpubench_report::format::{Unprintable, for_stdout};
 
-use crate::backend::Options;
+use crate::backend::{CUDA, Options};
 use crate::case::DType;
 use crate::op::{self, MAIN_OPS, OPS};
 use crate::settings::backends::BackendNames;
@@ -72,8 +72,14 @@ impl Settings {
         if backends.iter().any(|name| name == "cpu") {
             threads.check_available()?;
         }
+        let names_backends =
+            options_by_op(&request.options, &file).iter().any(|(_, asked)| asked.backends.is_some());
+        let names_gpu = asked.device.is_some()
+            || asked.versus.is_some()
+            || asked.required().iter().any(|name| name == CUDA.name);
         Ok(Settings {
             config,
+            asks_for_gpu: names_backends || names_gpu,
             options: Options {
                 threads: threads.largest,
                 sim: asked.sim.clone().filter(|_| sim_is_chosen),

@@ -159,7 +159,8 @@ fn run(name: &str, revision: &str) -> RunInfo {
         started: "2026-11-21T10:00:00Z".into(),
         host: "node".into(),
         gpubench_version: "0.1.0".into(),
-        git_revision: Some(revision.into()),
+        gpubench_revision: Some(revision.into()),
+        git_revision: Some(format!("folder-{revision}")),
         measured: 13,
         rows: 15,
     }

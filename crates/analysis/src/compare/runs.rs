@@ -33,6 +33,9 @@ pub struct RunInfo {
     pub host: String,
     /// Version of gpubench that ran.
     pub gpubench_version: String,
+    /// Git revision of gpubench's source, where the report has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpubench_revision: Option<String>,
     /// Git revision of the folder the run was started in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_revision: Option<String>,
@@ -40,6 +43,19 @@ pub struct RunInfo {
     pub measured: usize,
     /// Cells in all.
     pub rows: usize,
+}
+
+/// Digits of a revision that identify it among those of one source.
+const REVISION_DIGITS: usize = 8;
+
+impl RunInfo {
+    /// Returns the build of gpubench that ran: the revision of its source in 8 digits, or its version where the report has none.
+    pub fn build(&self) -> String {
+        let Some(revision) = &self.gpubench_revision else { return self.gpubench_version.clone() };
+        let digits = revision.chars().take_while(char::is_ascii_hexdigit).count();
+        let (digits, changes) = revision.split_at(digits);
+        format!("{}{changes}", &digits[..digits.len().min(REVISION_DIGITS)])
+    }
 }
 
 impl Runs {
@@ -67,9 +83,30 @@ impl Run {
             started: environment.started.clone(),
             host: environment.host.name.clone(),
             gpubench_version: environment.gpubench_version.clone(),
+            gpubench_revision: environment.gpubench_revision.clone(),
             git_revision: environment.git_revision.clone(),
             measured: rows.iter().filter(|row| row.execute.is_some()).count(),
             rows: rows.len(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_labelled_by_the_build_of_gpubench_and_not_by_the_folder() {
+        let of = |revision: Option<&str>| {
+            let mut report = gpubench_report::report::example::full();
+            report.environment.gpubench_version = "0.1.0".into();
+            report.environment.gpubench_revision = revision.map(str::to_owned);
+            report.environment.git_revision = Some("78aec5e071fc40cb805c0661c21969bebcb98809-dirty".into());
+            Run { name: "a".into(), report }.info().build()
+        };
+        assert_eq!(of(Some("8c3ff48e071fc40cb805c0661c21969bebcb9880")), "8c3ff48e");
+        assert_eq!(of(Some("8c3ff48e071fc40c-dirty")), "8c3ff48e-dirty");
+        assert_eq!(of(Some("8c3ff48")), "8c3ff48");
+        assert_eq!(of(None), "0.1.0");
     }
 }

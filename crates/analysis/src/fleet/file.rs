@@ -16,7 +16,11 @@ pub(crate) const LARGEST: u64 = 4 << 30;
 
 const TOO_LARGE: &str = "the fleet would be larger than 4 GiB: merge fewer reports";
 
-/// Reads a fleet, or a report as a fleet of one. In a folder it reads `report.json`, or `fleet.json` if there is none.
+/// The path that stands for standard input.
+pub const STDIN: &str = "-";
+
+/// Reads a fleet, or a report as a fleet of one. In a folder it reads `report.json`, or `fleet.json` if there is none. [`STDIN`] is read
+/// once.
 ///
 /// # Errors
 /// Fails with one line if the file is unreadable, larger than `LARGEST`, neither a fleet nor a report, or contains a
@@ -26,9 +30,16 @@ pub fn load(path: &Path) -> Result<Fleet> {
         bail!(message);
     }
     let (named, path) = (path, locate(path));
-    let shown = path.display();
-    let open = if named == path { Content::open } else { Content::open_found };
-    let content = open(&path, LARGEST)
+    let is_stdin = named == Path::new(STDIN);
+    let shown = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
+    let content = if is_stdin {
+        Content::of_stdin(LARGEST)
+    } else if named == path {
+        Content::open(&path, LARGEST)
+    } else {
+        Content::open_found(&path, LARGEST)
+    };
+    let content = content
         .with_context(|| {
             format!("cannot read {shown}; name a report.json, a merged file, or the folder of a run")
         })
@@ -36,7 +47,7 @@ pub fn load(path: &Path) -> Result<Fleet> {
     let Some(content) = content else {
         bail!("{shown} is larger than 4 GiB, the maximum size of a fleet; merge fewer reports");
     };
-    parse(&content).with_context(|| shown.to_string()).map_err(one_line)
+    parse(&content).with_context(|| shown.clone()).map_err(one_line)
 }
 
 /// Returns the message for a folder that contains no report, but folders of runs; `None` for other paths.

@@ -60,16 +60,15 @@ pub(super) fn reason_besides_change(cell: &Change) -> &str {
     rest.map_or(&cell.reason, |rest| rest.trim_start_matches([',', ';', ' ']))
 }
 
-/// Formats a side's runs: `3 runs: base/1, base/2, base/3 (0123abc on node)`.
+/// Formats a side's runs: `3 runs: base/1, base/2, base/3 (gpubench 0123abc on node)`.
 pub fn runs(runs: &[RunInfo]) -> String {
     const NAMED: usize = 3;
     let mut names: Vec<&str> = runs.iter().take(NAMED).map(|run| run.name.as_str()).collect();
     let more = format!("{} more", runs.len().saturating_sub(NAMED));
     names.extend((runs.len() > NAMED).then_some(more.as_str()));
-    let revisions = distinct(runs.iter().filter_map(|run| run.git_revision.as_deref())).join(", ");
-    let revisions = if revisions.is_empty() { revisions } else { format!("{revisions} ") };
+    let builds = distinct(runs.iter().map(RunInfo::build)).join(", ");
     let hosts = distinct(runs.iter().map(|run| run.host.as_str())).join(", ");
-    format!("{}: {} ({revisions}on {hosts})", counted(runs.len(), "run"), names.join(", "))
+    format!("{}: {} (gpubench {builds} on {hosts})", counted(runs.len(), "run"), names.join(", "))
 }
 
 #[cfg(test)]

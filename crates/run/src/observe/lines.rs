@@ -7,6 +7,9 @@ use gpubench_report::report::{Outcome, Row};
 
 use super::Observer;
 
+/// Stands for the reasons of all cells for which another copy of their library was chosen.
+const ANOTHER_COPY: &str = "another copy";
+
 pub(crate) struct ProgressLines<W> {
     sink: W,
     done: usize,
@@ -38,8 +41,10 @@ impl<W: Write> Observer for ProgressLines<W> {
         self.done += 1;
         let reason = row.reason.clone().filter(|_| row.outcome == Outcome::Skipped);
         let once = if reason.is_some() { " (each reason to skip is shown once)" } else { "" };
-        // Cells that lack the same library are skipped for the same reason, which one line gives.
-        if reason.is_some_and(|reason| !self.reasons.insert((row.backend.clone(), reason))) {
+        // Cells that lack the same library are skipped for the same reason, which one line gives. The reasons of cells for which another
+        // copy of their library was chosen differ by op and size, and say the same.
+        let key = if row.is_passed_over() { reason.map(|_| ANOTHER_COPY.to_owned()) } else { reason };
+        if key.is_some_and(|key| !self.reasons.insert((row.backend.clone(), key))) {
             return;
         }
         // A closed standard error must not end the run.
@@ -119,5 +124,23 @@ mod tests {
             text,
             "[1/35] matmul N=1000 f32 cpu/openblas cold skipped: OpenBLAS is missing (each reason to skip is shown once)\n"
         );
+    }
+
+    #[test]
+    fn another_copy_of_a_library_is_named_once_for_all_ops_and_sizes() {
+        let mut text = vec![];
+        let mut lines = ProgressLines::new(&mut text);
+        lines.run_started(4);
+        for (op, n) in [("matmul", 1000), ("matmul", 2000), ("solve", 400), ("svd", 200)] {
+            let reason = format!("openblas, another copy of the library, was chosen for {op} at N={n}");
+            let row = example::without_time(op, n, "cpu", "openblas-scipy", Outcome::Skipped, &reason, None);
+            lines.cell_finished(&Row { screened: true, ..row });
+        }
+        let text = String::from_utf8(text).unwrap();
+        assert!(
+            text.starts_with("[1/4] matmul N=1000 f32 cpu/openblas-scipy cold skipped: openblas, another"),
+            "{text}"
+        );
+        assert_eq!(text.lines().count(), 1, "{text}");
     }
 }

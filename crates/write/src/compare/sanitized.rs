@@ -72,9 +72,18 @@ fn texts(comparison: &mut Comparison) -> Vec<&mut String> {
     let mut texts = vec![gpubench_version, reason, correction, variation_source];
     texts.extend(next);
     for run in old.iter_mut().chain(new) {
-        let RunInfo { name, started, host, gpubench_version, git_revision, measured: _, rows: _ } = run;
+        let RunInfo {
+            name,
+            started,
+            host,
+            gpubench_version,
+            gpubench_revision,
+            git_revision,
+            measured: _,
+            rows: _,
+        } = run;
         texts.extend([name, started, host, gpubench_version]);
-        texts.extend(git_revision);
+        texts.extend(gpubench_revision.iter_mut().chain(git_revision));
     }
     for difference in environment {
         texts.extend([&mut difference.fact, &mut difference.old, &mut difference.new]);

@@ -68,6 +68,10 @@ fn title_of(report: &Report, versus: Versus<'_>) -> String {
 fn no_gpu(report: &Report) -> &'static str {
     let mut of_gpu = report.rows.iter().filter(|row| row.side == Side::Gpu);
     let Some(gpu) = of_gpu.next() else {
+        // A backend without a row that did not start was left out of the plan, because this machine has no GPU.
+        if report.environment.backends.iter().any(|backend| !backend.available) {
+            return NO_GPU;
+        }
         return match ended_early(report).is_some() && asks_for_others(report) {
             true => "CPU only: the run ended before any cell of another backend.",
             false => "CPU only: no GPU variant was selected.",
@@ -78,9 +82,11 @@ fn no_gpu(report: &Report) -> &'static str {
     }
     match report.environment.backend(&gpu.backend).is_some_and(|backend| backend.available) {
         true => "CPU only: no GPU cell was measured (gpubench show --tables).",
-        false => "No GPU found (gpubench doctor).",
+        false => NO_GPU,
     }
 }
+
+const NO_GPU: &str = "No GPU found (gpubench doctor).";
 
 /// Returns whether the run was to measure backends of which the report has no cell.
 fn asks_for_others(report: &Report) -> bool {

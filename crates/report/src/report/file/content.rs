@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufReader, Read, Seek};
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
@@ -78,7 +79,18 @@ impl Content {
     /// # Errors
     /// It cannot be opened, is neither a file nor a pipe, or is a pipe with more than 64 MiB.
     pub fn open(path: &Path, max: u64) -> io::Result<Option<Content>> {
-        let file = File::open(path)?;
+        Content::of_file(File::open(path)?, max)
+    }
+
+    /// Returns standard input, as [`Content::open`] does a file.
+    ///
+    /// # Errors
+    /// It is closed, is neither a file nor a pipe, or is a pipe with more than 64 MiB.
+    pub fn of_stdin(max: u64) -> io::Result<Option<Content>> {
+        Content::of_file(File::from(io::stdin().as_fd().try_clone_to_owned()?), max)
+    }
+
+    fn of_file(file: File, max: u64) -> io::Result<Option<Content>> {
         let metadata = file.metadata()?;
         if metadata.is_file() {
             return Ok((metadata.len() <= max).then_some(Content { source: Source::File(file), max }));

@@ -150,9 +150,14 @@ proptest! {
 
 #[test]
 fn every_text_of_a_cell_and_of_the_comparison_is_among_those_replaced() {
-    for place in
-        ["/gate/next", "/old/0/git_revision", "/method/variation_source", "/cells/0/variant", "/cells/0/next"]
-    {
+    for place in [
+        "/gate/next",
+        "/old/0/gpubench_revision",
+        "/old/0/git_revision",
+        "/method/variation_source",
+        "/cells/0/variant",
+        "/cells/0/next",
+    ] {
         assert!(TEXTS.iter().any(|known| known == place), "{place}");
     }
     assert!(!TEXTS.iter().any(|place| place.ends_with("/verdict")));

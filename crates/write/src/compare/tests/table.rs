@@ -20,8 +20,8 @@ Result: regression (exit code 1)
          was right
   Means  3 compared: 1 slower, 1 inconclusive, 1 same; all 6 cells 1.021x slower (1.017 to 1.025)
   Next   look at what changed between both revisions
-  OLD    3 runs: base/1, base/2, base/3 (0123abc on node)
-  NEW    3 runs: head/1, head/2, head/3 (4567def on node)
+  OLD    3 runs: base/1, base/2, base/3 (gpubench 0123abc on node)
+  NEW    3 runs: head/1, head/2, head/3 (gpubench 4567def on node)
 
 Differences between OLD and NEW (1 with a warning, 1 ignored):
   warn  driver: 580.65.06, now 580.82.07
