@@ -170,10 +170,7 @@ fn a_gpu_that_is_absent_and_not_asked_for_is_not_planned() {
 
     let run = "run --ops matmul --sizes 16 --samples 3 --no-peaks --quiet --format table,json";
     let shown = folder.succeeds(&format!("{run} -o out")).stdout;
-    assert!(
-        shown.starts_with("No GPU found (gpubench doctor)."),
-        "{shown}"
-    );
+    assert!(shown.starts_with("No GPU found (gpubench doctor)."), "{shown}");
     let report = folder.json("out/report.json");
     assert!(report["rows"].as_array().unwrap().iter().all(|row| row["backend"] == "cpu"), "{report}");
     assert_eq!(report["environment"]["planned_rows"], report["rows"].as_array().unwrap().len());

@@ -61,7 +61,7 @@ pub(crate) fn kinds(part: &Part<'_>) -> &'static [Kind] {
 /// A line of a chart, and where it crosses 1. Its first and its last point have labels.
 pub(crate) struct SpeedUpLine {
     pub series: ChartSeries,
-    kind: Kind,
+    pub(crate) kind: Kind,
     crossover: Option<Crossover>,
 }
 

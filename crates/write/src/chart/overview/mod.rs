@@ -1,9 +1,10 @@
-//! Overview sheets: the three speed-ups of every op of a report, in small.
+//! Overview sheets: the speed-ups of every op of a report with copies and without, in small.
 
 mod draw;
 mod layout;
 
 use gpubench_analysis::answer::{Comparison, Contender, Kind, Kinds, Pair, Versus};
+use gpubench_report::Side;
 use gpubench_report::case::{DType, density_clause};
 use gpubench_report::report::Report;
 
@@ -132,10 +133,13 @@ fn overview(report: &Report, index: usize, page: Vec<Draft>, captions: &[String]
 
 fn legend(report: &Report, page: &[Draft]) -> Vec<(LegendSample, String)> {
     let words = |kind| match kind {
-        Kind::Kernel => "kernel: computation only".into(),
-        Kind::Resident => "resident: with launch and wait".into(),
+        Kind::Kernel => "the work alone".into(),
+        Kind::Resident if report.rows.iter().any(|row| row.side == Side::Gpu) => {
+            "data stays on the GPU: launch and wait included".into()
+        }
+        Kind::Resident => "launch and wait included".into(),
         Kind::EndToEnd | Kind::EndToEndPinned => {
-            format!("end to end: with {}", copies_clause(report.rows.iter(), &[kind]))
+            format!("copied each call: with {}", copies_clause(report.rows.iter(), &[kind]))
         }
     };
     let series: Vec<ChartSeries> = page.iter().flat_map(|draft| draft.panel.series.clone()).collect();
@@ -146,13 +150,16 @@ fn legend(report: &Report, page: &[Draft]) -> Vec<(LegendSample, String)> {
     let kinds = Kinds::of(&report.rows).all().iter().filter(|kind| is_shown(kind_style(**kind)));
     let lines = kinds.map(|kind| (LegendSample::Line(kind_style(*kind)), words(*kind)));
     let tuned = is_shown(TUNED_STYLE).then(|| {
-        (LegendSample::Line(TUNED_STYLE), "tuned: resident, both sides with gpubench's own code".to_owned())
+        (
+            LegendSample::Line(TUNED_STYLE),
+            "tuned on both: the same with gpubench's own code on both sides".to_owned(),
+        )
     });
     let crosses = page.iter().any(|draft| !draft.panel.crossings.is_empty());
     let ring = crosses.then(|| {
         (
             LegendSample::Crossover,
-            format!("{} faster from N (bar: interval)", Versus::of(report).label(Contender::B)),
+            format!("{} faster from N (shaded column: interval)", Versus::of(report).label(Contender::B)),
         )
     });
     let marks = mark_notes(&series).into_iter().filter_map(|row| match row {
@@ -165,7 +172,11 @@ fn legend(report: &Report, page: &[Draft]) -> Vec<(LegendSample, String)> {
 /// One panel per density with a size that both contenders have.
 fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item = Draft> + 'a {
     part.by_density().filter_map(move |comparisons| {
-        let lines = speed_up::by_kind(part, comparisons);
+        let mut lines = speed_up::by_kind(part, comparisons);
+        // The work alone answers no question of a caller; it is in the charts of single ops.
+        if lines.iter().any(|line| line.kind != Kind::Kernel) {
+            lines.retain(|line| line.kind != Kind::Kernel);
+        }
         let density = density_clause(comparisons[0].density.filter(|_| part.shows_density));
         let series: Vec<ChartSeries> = lines.iter().map(|line| only_last_label(&line.series)).collect();
         let sizes = sizes(&series);
@@ -196,7 +207,8 @@ fn figures(part: &Part<'_>, comparisons: &[Comparison<'_>], n: u64) -> Vec<Figur
     };
     let of_kind = |&kind: &Kind| Some(figure(kind_style(kind), kinds.name(kind), comparison.pair(kind)?));
     let tuned = comparison.tuned_pair(Kind::Resident).map(|pair| figure(TUNED_STYLE, TUNED, pair));
-    kinds.all().iter().filter_map(of_kind).chain(tuned).collect()
+    let shown = kinds.all().iter().filter(|kind| **kind != Kind::Kernel);
+    shown.filter_map(of_kind).chain(tuned).collect()
 }
 
 /// A line whose last point alone has a label.
