@@ -118,8 +118,8 @@ pub fn legend() -> Block {
              it; +: also at some smaller N; --tables has the same with copies",
         ),
         (
-            "tuned on both",
-            "the same with gpubench's own code on both sides too: it shows what is possible, and no library has it",
+            "gpubench's own",
+            "the same with gpubench's own code allowed on both sides; it shows what is possible, and you cannot call it",
         ),
         (
             "copies pay after",
@@ -131,7 +131,7 @@ pub fn legend() -> Block {
         ),
         ("op, N", "operands are N x N; gpubench list describes each op; --tables has every N"),
         ("cold caches", "operands are flushed from the caches before each sample; hot: they stay there"),
-        ("times at all N", "the fastest of each side whose answer is right, at every N; each is a median"),
+        ("fastest times", "the best right answer of each side at each N, as the median of its samples"),
         ("grades", "A: precise and undisturbed; B: comparable; C: an estimate; D: not reliable"),
     ];
     Block::Facts(facts.into_iter().map(|(name, text)| (name.to_owned(), RichText::from(text))).collect())
@@ -153,8 +153,8 @@ fn marks(report: &Report, table: &Table) -> Option<String> {
         let main = found.iter().max_by_key(weight).filter(|caution| weight(caution) > 0);
         let main = main.map(|caution| format!(", mostly {}", how(caution.kind))).unwrap_or_default();
         match poor {
-            0 => "!: not reliable.".to_owned(),
-            _ => format!("!: not reliable ({poor} of {} at all N{main}).", counted(times.len(), "time")),
+            0 => "!: unreliable.".to_owned(),
+            _ => format!("!: unreliable ({poor} of the {} fastest times{main}).", times.len()),
         }
     });
     let marks: Vec<String> = tie.into_iter().chain(unreliable).collect();
@@ -295,7 +295,7 @@ impl<'a> Sweeps<'a> {
         };
         columns.push(Column::words(from).in_groups(resident.clone()).ranked(rank::CROSSOVER));
         columns.extend(
-            self.shows_tuned.then(|| Column::words("tuned on both").in_groups(resident).ranked(rank::TUNED)),
+            self.shows_tuned.then(|| Column::words("gpubench's own").in_groups(resident).ranked(rank::TUNED)),
         );
         columns
             .extend(repaid.then(|| Column::words("pay after").in_groups(["copies"]).ranked(rank::REPAYMENT)));

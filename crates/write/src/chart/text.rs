@@ -56,9 +56,10 @@ pub(crate) const TIME: Caption = Caption { text: POINTS, own_clocks: false };
 const POINTS: &str = "Points: medians. Bands: their 95 % intervals.";
 pub(crate) const SPEED_UPS: Caption =
     Caption::of("Points: ratios of medians. Rings: {b} faster from this N. Bands: 95 % intervals of both.");
-pub(crate) const OVERVIEW: Caption = Caption::of(
-    "Best correct variant of each{side}. Bands: 95 % intervals. Rings: certain crossings only. Log axes; x: N.",
-);
+pub(crate) const OVERVIEW: Caption = Caption {
+    text: "Host clock. Best correct variant of each{side}. Bands: 95 % intervals. Rings: certain crossings only. Log axes; x: N.",
+    own_clocks: false,
+};
 pub(crate) const PHASES: Caption =
     Caption::of("Parts: medians. Launch and wait: the host's time minus the device's.");
 pub(crate) const ROOFLINE: Caption = Caption::of("Points: medians. Peaks: measured on this machine.");

@@ -39,7 +39,7 @@ impl ShownCrossover {
     }
 }
 
-/// `312`, `≤ 100` where B is faster at every size, `none`, `some`, the range that contains an unknown crossover (`100–187`, or
+/// `~312`, `≤ 100` where B is faster at every size, `none`, `some`, the range that contains an unknown crossover (`100–187`, or
 /// `1330–?` if it may be above the largest size), or `?`.
 pub(crate) fn short(found: &Crossover) -> String {
     let size = |size| size_text(size, found.interval);
@@ -48,7 +48,7 @@ pub(crate) fn short(found: &Crossover) -> String {
         ShownCrossover::All => format!("≤ {}", found.smallest),
         ShownCrossover::None => "none".into(),
         ShownCrossover::Some => "some".into(),
-        ShownCrossover::From(at) => size(at),
+        ShownCrossover::From(at) => format!("~{}", size(at)),
         ShownCrossover::Within(min, Some(max)) => format!("{min}–{}", size(max)),
         ShownCrossover::Within(min, None) => format!("{}–?", size(min)),
         ShownCrossover::Unknown => "?".into(),

@@ -139,7 +139,7 @@ fn legend(report: &Report, page: &[Draft]) -> Vec<(LegendSample, String)> {
         }
         Kind::Resident => "launch and wait included".into(),
         Kind::EndToEnd | Kind::EndToEndPinned => {
-            format!("copied each call: with {}", copies_clause(report.rows.iter(), &[kind]))
+            format!("copied each call: {}", copies_clause(report.rows.iter(), &[kind]))
         }
     };
     let series: Vec<ChartSeries> = page.iter().flat_map(|draft| draft.panel.series.clone()).collect();
@@ -152,7 +152,7 @@ fn legend(report: &Report, page: &[Draft]) -> Vec<(LegendSample, String)> {
     let tuned = is_shown(TUNED_STYLE).then(|| {
         (
             LegendSample::Line(TUNED_STYLE),
-            "tuned on both: the same with gpubench's own code on both sides".to_owned(),
+            "the same with gpubench's own code allowed on both sides".to_owned(),
         )
     });
     let crosses = page.iter().any(|draft| !draft.panel.crossings.is_empty());
