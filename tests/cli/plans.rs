@@ -177,7 +177,7 @@ fn a_gpu_that_is_absent_and_not_asked_for_is_not_planned() {
     let backends = report["environment"]["backends"].as_array().unwrap();
     let cuda = backends.iter().find(|backend| backend["name"] == "cuda").unwrap();
     assert!(cuda["available"] == false && cuda["reason"].is_string(), "{cuda}");
-    assert!(folder.succeeds("show out").stdout.starts_with("No GPU found: "));
+    assert!(folder.succeeds("show out").stdout.starts_with("No GPU found ("));
     let resumed = folder.succeeds("run --resume out --dry-run").stdout;
     assert!(resumed.contains("No GPU found") && !resumed.contains("cuda/"), "{resumed}");
 }

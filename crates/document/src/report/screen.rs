@@ -29,11 +29,14 @@ const MAX_ROWS: usize = 16;
 /// Reports of at most this many rows have their times in a note.
 const MAX_TIMED_ROWS: usize = 3;
 
+/// Heading above the columns of calls that copy their operands and their answer.
+const COPIED: &str = "copied each call";
+
 /// Ranks of columns: where lines would be too long, those of the highest are left out first.
 mod rank {
     pub(super) const CROSSOVER: u8 = 1;
-    pub(super) const TUNED: u8 = 2;
-    pub(super) const REPAYMENT: u8 = 3;
+    pub(super) const REPAYMENT: u8 = 2;
+    pub(super) const TUNED: u8 = 3;
 }
 
 /// The first screen of a report.
@@ -113,17 +116,18 @@ pub fn legend() -> Block {
         ),
         (
             "wins from N",
-            "the GPU is faster from this N upward, interpolated between measured sizes, with the data on the GPU; ≤ 100: at \
+            "the GPU is faster from this N upward, interpolated between measured sizes, with copies from ordinary memory, or with \
+             the data on the GPU; ≤ 100: at \
              every N measured, the smallest being 100; none: at no N measured; some: at smaller N only; 100–168: somewhere in \
-             it; +: also at some smaller N; --tables has the same with copies",
+             it; +: also at some smaller N",
         ),
         (
-            "gpubench's own",
+            "own code",
             "the same with gpubench's own code allowed on both sides; it shows what is possible, and you cannot call it",
         ),
         (
-            "copies pay after",
-            "calls that repay copying the data to the GPU and the answer back once, in ordinary memory",
+            "calls repay copies",
+            "the number of calls that repay copying the data to the GPU and the answer back once, in ordinary memory",
         ),
         (
             "next, slowest takes",
@@ -205,8 +209,11 @@ fn libraries_note(report: &Report, sweeps: &Sweeps<'_>) -> Option<String> {
         return Some(found.iter().map(sentence).collect::<Vec<_>>().join(" "));
     }
     let found: Vec<&str> = libraries::measured(report, Side::Cpu).into_iter().collect();
-    (sweeps.comparisons() > 0 && !sweeps.versus.is_named() && !found.is_empty())
-        .then(|| format!("CPU: the fastest of {}, plain loops.", found.join(", ")))
+    (sweeps.comparisons() > 0 && !sweeps.versus.is_named() && !found.is_empty()).then(|| {
+        let own = "Own code: gpubench's on both sides too, which you cannot call.";
+        let own = if sweeps.shows_tuned { format!(" {own}") } else { String::new() };
+        format!("CPU: the fastest of {}, plain loops.{own}", found.join(", "))
+    })
 }
 
 /// The variants of one contender that a reader tells apart by where they run: backends, and numbers of threads.
@@ -279,35 +286,45 @@ impl<'a> Sweeps<'a> {
             [Kind::EndToEnd, Kind::EndToEndPinned].into_iter().filter(|kind| occurs(*kind)).collect();
         let resident = ["data stays on the GPU"].into_iter().filter(|_| on_gpu);
         let best =
-            if self.versus.is_named() || self.versus.is_tuned() { "faster" } else { "library or plain" };
+            if self.versus.is_named() || self.versus.is_tuned() { "faster" } else { "library or\u{a0}plain" };
         let mut columns = vec![Column::words("op"), Column::figures("N")];
+        // Readers whose data is in ordinary memory look for a size first.
+        let from = |groups: &[&'static str]| {
+            let heading = match self.versus.is_named() {
+                true => format!("{} wins from N", self.versus.label(Contender::B)),
+                false => "wins from N".into(),
+            };
+            Column::words(heading).in_groups(groups.iter().copied()).ranked(rank::CROSSOVER)
+        };
         for kind in &copied {
             let memory = match kind {
                 Kind::EndToEndPinned => HostMemory::Pinned.name().to_owned(),
                 _ => self.memory(),
             };
-            columns.push(Column::words(memory).in_groups(["copied each call"]));
+            columns.push(Column::words(memory).in_groups([COPIED]));
+            columns.extend((*kind == Kind::EndToEnd).then(|| from(&[COPIED])));
         }
         columns.push(Column::words(best).in_groups(resident.clone()));
-        let from = match self.versus.is_named() {
-            true => format!("{} wins from N", self.versus.label(Contender::B)),
-            false => "wins from N".into(),
-        };
-        columns.push(Column::words(from).in_groups(resident.clone()).ranked(rank::CROSSOVER));
+        columns.push(from(&resident.clone().collect::<Vec<_>>()));
         columns.extend(
-            self.shows_tuned.then(|| Column::words("gpubench's own").in_groups(resident).ranked(rank::TUNED)),
+            self.shows_tuned.then(|| Column::words("own code").in_groups(resident).ranked(rank::TUNED)),
         );
-        columns
-            .extend(repaid.then(|| Column::words("pay after").in_groups(["copies"]).ranked(rank::REPAYMENT)));
+        columns.extend(
+            repaid.then(|| Column::words("repay copies").in_groups(["calls"]).ranked(rank::REPAYMENT)),
+        );
         let of_case = |(sweep, case, is_largest): &(&Sweep<'_>, &Comparison<'_>, bool)| {
             let of_kind = |kind| case.pair(kind).map_or(NONE.into(), |pair| speed_up(&pair));
             let mut fields = vec![Field::from(sweep.name.as_str()), case.n.to_string().into()];
-            fields.extend(copied.iter().map(|kind| of_kind(*kind)));
-            fields.push(of_kind(Kind::Resident));
-            fields.push(match sweep.crossover(Kind::Resident) {
-                _ if !is_largest => "".into(),
+            let from = |kind| match sweep.crossover(kind) {
+                _ if !is_largest => Field::from(""),
                 found => found.map_or(NONE.into(), crossovers::short).into(),
-            });
+            };
+            for kind in &copied {
+                fields.push(of_kind(*kind));
+                fields.extend((*kind == Kind::EndToEnd).then(|| from(*kind)));
+            }
+            fields.push(of_kind(Kind::Resident));
+            fields.push(from(Kind::Resident));
             fields.extend(
                 self.shows_tuned
                     .then(|| case.tuned_pair(Kind::Resident).map_or(NONE.into(), |pair| speed_up(&pair))),
@@ -441,11 +458,11 @@ impl<'a> Sweeps<'a> {
     }
 }
 
-/// `3 calls`: after which the GPU is ahead with data that is copied once; `never`, or `?` where it is within noise.
+/// `3`: the calls after which the GPU is ahead with data that is copied once; `never`, or `?` where it is within noise.
 fn repayment(case: &Comparison<'_>) -> Option<String> {
     let pair = case.pair(Kind::Resident)?;
     let text = match copies_to_repay(&pair)? {
-        Repayment::After(calls) => counted(calls, "call"),
+        Repayment::After(calls) => calls.to_string(),
         Repayment::Never => "never".into(),
         Repayment::Open => "?".into(),
     };

@@ -122,7 +122,7 @@ fn an_overview_says_that_the_run_ended_early() {
 fn charts_with_end_to_end_times_name_the_host_memory_of_the_copies() {
     let mut report = two_ops();
     let text = |report: &Report| text_dump(&charts(&[("", report)], Selection::ALL));
-    assert_eq!(text(&report).matches("with copies (pageable host memory)").count(), 5);
+    assert_eq!(text(&report).matches("copies (pageable host memory)").count(), 5);
     for copy in report.rows.iter_mut().flat_map(|row| row.phases.as_mut()?.upload.as_mut()) {
         copy.memory = gpubench_report::HostMemory::Pinned;
     }

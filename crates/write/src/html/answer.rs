@@ -194,7 +194,7 @@ mod tests {
         for expected in [
             "data-label=\"copied each call: pageable\"><span class=\"badge\" data-side=\"cpu\">CPU 1.2x</span>",
             "data-label=\"copied each call: pinned\"><span class=\"badge\" data-side=\"gpu\">GPU 1.6x</span>",
-            "data-label=\"copies: pay after\"",
+            "data-label=\"calls: repay copies\"",
             "What the columns mean",
         ] {
             assert!(html.contains(expected), "{expected}\n{html}");

@@ -152,7 +152,7 @@ fn legend(report: &Report, page: &[Draft]) -> Vec<(LegendSample, String)> {
     let tuned = is_shown(TUNED_STYLE).then(|| {
         (
             LegendSample::Line(TUNED_STYLE),
-            "the same with gpubench's own code allowed on both sides".to_owned(),
+            "data stays on the GPU, gpubench's own code on both sides too".to_owned(),
         )
     });
     let crosses = page.iter().any(|draft| !draft.panel.crossings.is_empty());

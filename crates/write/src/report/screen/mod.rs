@@ -23,7 +23,7 @@ pub(crate) fn screen(report: &Report, view: &View) -> String {
     if let Some(table) = found.table {
         let mut table = table.within(width);
         let removed = table.leave_out();
-        text += &format!("\n{}\n", table.text_without_title(view.color));
+        text += &format!("{}\n", table.text_without_title(view.color));
         notes.extend((!removed.is_empty()).then(|| {
             format!("No room here for {} (widen the terminal, or see --tables).", removed.join("; "))
         }));
