@@ -150,7 +150,10 @@ def losses(report, side):
     lost.sort(key=lambda cell: cell.ratio)
     clock = lambda cell: f"{cell.clock} clock " if side == "gpu" else ""
     texts = [f"{cell.key[0]} {cell.key[1]} N = {cell.key[2]} ({clock(cell)}{cell.ratio:.2f}{cell.mark}, {name(cell.theirs)})" for cell in lost]
-    return f"Another library is faster, beyond the interval of the ratio, in: {'; '.join(texts)}." if texts else "Where another library looks faster, the difference is within the error."
+    if texts:
+        return f"Another library is faster, beyond the interval of the ratio, in: {'; '.join(texts)}."
+    closest = min(cell.ratio for clock in clocks(side) for cell in cells(report, side, clock))
+    return "No other library is faster." if closest >= 1 else f"In no cell is another library faster beyond the interval of the ratio; the smallest ratio is {closest:.3f}."
 
 
 def all_cells(report):

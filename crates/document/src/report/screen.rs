@@ -119,7 +119,7 @@ pub fn legend() -> Block {
             "the GPU is faster from this N upward, interpolated between measured sizes, with copies from ordinary memory, or with \
              the data on the GPU; ≤ 100: at \
              every N measured, the smallest being 100; none: at no N measured; some: at smaller N only; 100–168: somewhere in \
-             it; +: also at some smaller N",
+             it; 787–?: at or above 787, or never; +: also at some smaller N",
         ),
         (
             "own code",
@@ -133,9 +133,17 @@ pub fn legend() -> Block {
             "next, slowest takes",
             "other libraries and plain loops of one side; 2x: twice the time of the fastest",
         ),
-        ("op, N", "operands are N x N; gpubench list describes each op; --tables has every N"),
+        (
+            "op, N",
+            "operands are N x N; elementwise: a b + sin a + cos b; solve: A x = b, A symmetric positive definite; fft: of two \
+             dimensions; gpubench list describes each op, --tables has every N",
+        ),
         ("cold caches", "operands are flushed from the caches before each sample; hot: they stay there"),
-        ("fastest times", "the best right answer of each side at each N, as the median of its samples"),
+        (
+            "fastest times",
+            "the best right answer of each side at each N, as the median of its samples; drifting: rounds of samples differ; \
+             scattered: samples differ",
+        ),
         ("grades", "A: precise and undisturbed; B: comparable; C: an estimate; D: not reliable"),
     ];
     Block::Facts(facts.into_iter().map(|(name, text)| (name.to_owned(), RichText::from(text))).collect())
@@ -210,7 +218,7 @@ fn libraries_note(report: &Report, sweeps: &Sweeps<'_>) -> Option<String> {
     }
     let found: Vec<&str> = libraries::measured(report, Side::Cpu).into_iter().collect();
     (sweeps.comparisons() > 0 && !sweeps.versus.is_named() && !found.is_empty()).then(|| {
-        let own = "Own code: gpubench's on both sides too, which you cannot call.";
+        let own = "Own code: gpubench's may compete too, on both sides; you cannot call it.";
         let own = if sweeps.shows_tuned { format!(" {own}") } else { String::new() };
         format!("CPU: the fastest of {}, plain loops.{own}", found.join(", "))
     })

@@ -57,7 +57,7 @@ const POINTS: &str = "Points: medians. Bands: their 95 % intervals.";
 pub(crate) const SPEED_UPS: Caption =
     Caption::of("Points: ratios of medians. Rings: {b} faster from this N. Bands: 95 % intervals of both.");
 pub(crate) const OVERVIEW: Caption = Caption {
-    text: "Host clock. Best correct variant of each{side}. Bands: 95 % intervals. Rings: crossings whose interval has both ends. Log axes; x: N.",
+    text: "Host clock. Best correct variant of each{side}. Bands: 95 % intervals. Rings: crossings with an interval. Log axes; x: N.",
     own_clocks: false,
 };
 pub(crate) const PHASES: Caption =
