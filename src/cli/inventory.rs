@@ -127,16 +127,16 @@ fn listing(headings: &[&str], rows: impl Iterator<Item = Vec<String>>, width: us
     let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let keys = rows.first().map_or(0, |row| row.len() - 1);
     let widths: Vec<usize> = (0..keys).map(widest).collect();
-    let beside = widths.iter().map(|width| width + 2).sum::<usize>();
-    let is_beside = beside + MIN_DESCRIPTION <= width;
+    let offset = widths.iter().map(|width| width + 2).sum::<usize>();
+    let is_next = offset + MIN_DESCRIPTION <= width;
     let mut text = String::new();
     for row in &rows {
         let fields = row.iter().zip(&widths);
         let fields = fields.map(|(field, width)| format!("{field:<width$}  ")).collect::<String>();
-        let indent = if is_beside { beside } else { 4 };
+        let indent = if is_next { offset } else { 4 };
         let description = hanging_within(width, &row[keys], indent);
         let line_of_keys = fields.trim_end();
-        let line = if is_beside {
+        let line = if is_next {
             format!("{fields}{description}")
         } else if line_of_keys.chars().count() <= width {
             format!("{line_of_keys}\n{:indent$}{description}", "")

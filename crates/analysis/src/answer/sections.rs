@@ -6,7 +6,6 @@
 use gpubench_ops::{self as op, Checked, OPS};
 use gpubench_report::Side;
 use gpubench_report::case::{Cache, DType};
-use gpubench_report::measure::grade::Grade;
 use gpubench_report::report::{Report, Row};
 use gpubench_text::grouped::distinct;
 
@@ -175,7 +174,7 @@ impl Pair<'_> {
     pub fn is_unreliable(&self) -> bool {
         let is_marked = |row: &Row| {
             row.execute.as_ref().is_some_and(|execute| {
-                execute.grade == Some(Grade::D) || (self.kind == Kind::Kernel && execute.is_clock_limited())
+                execute.is_unreliable() || (self.kind == Kind::Kernel && execute.is_clock_limited())
             })
         };
         is_marked(self.a) || is_marked(self.b)

@@ -16,7 +16,7 @@ pub(crate) const LARGEST: u64 = 4 << 30;
 
 const TOO_LARGE: &str = "the fleet would be larger than 4 GiB: merge fewer reports";
 
-/// The path that stands for standard input.
+/// The path that means standard input.
 pub const STDIN: &str = "-";
 
 /// Reads a fleet, or a report as a fleet of one. In a folder it reads `report.json`, or `fleet.json` if there is none. [`STDIN`] is read

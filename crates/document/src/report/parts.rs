@@ -77,7 +77,7 @@ pub fn all_tables(report: &Report, all_variants: bool) -> Vec<Block> {
 /// The answer in sentences and one table; empty where no case has both sides.
 fn answer(report: &Report) -> Vec<Block> {
     let sweeps = Sweeps::of(report);
-    let table = sweeps.sides_table(false).or_else(|| sweeps.rivals_table(false)).map(Block::Table);
+    let table = sweeps.table(false).map(Block::Table);
     let sentences = match sweeps.comparisons() {
         0 => vec![],
         _ => paragraph(report).iter().map(|line| line.to_string()).collect(),

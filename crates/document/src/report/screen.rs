@@ -3,17 +3,18 @@
 use std::path::Path;
 
 use gpubench_analysis::answer::first_use::{Repayment, copies_to_repay};
+use gpubench_analysis::answer::libraries::MissingLibrary;
 use gpubench_analysis::answer::{Comparison, Contender, Estimate, Kind, Names, SpeedUp, cost, libraries};
 use gpubench_ops as op;
 use gpubench_report::measure::grade::{Grade, WarningKind};
-use gpubench_report::report::{Outcome, Report, Row};
+use gpubench_report::report::{Execute, Outcome, Report, Row};
 use gpubench_report::{HostMemory, Side, fewer_threads};
 use gpubench_text::count::counted;
 use gpubench_text::escape::shell_word;
 use gpubench_text::grouped::{distinct, grouped};
 use gpubench_text::words::capitalised;
 
-use super::cautions::{cautions, shown};
+use super::cautions::{Caution, cautions, shown};
 use super::problems::{first_lines, summary};
 use super::sweeps::{Sweep, Sweeps, crossovers, notes};
 use super::{NONE, speed_up, time_text};
@@ -55,11 +56,10 @@ pub struct FirstScreen {
 /// report; `None` where that takes it as the newest run.
 pub fn first_screen(report: &Report, folder: Option<&Path>, shown: Option<&Path>) -> FirstScreen {
     let sweeps = Sweeps::of(report);
-    let (shows_sides, one) = (sweeps.comparisons() > 0, sweeps.only_contender());
-    let cases: usize = sweeps.all.iter().map(|sweep| sweep.shown_cases(one).count()).sum();
-    let every_case = cases <= MAX_CASES;
-    let mut table =
-        if shows_sides { sweeps.sides_table(every_case) } else { sweeps.rivals_table(every_case) };
+    let shows_sides = sweeps.comparisons() > 0;
+    let every_case = sweeps.rows_of(true).len() <= MAX_CASES;
+    let missing = libraries::missing(report);
+    let mut table = sweeps.table(every_case);
     let hidden = table.as_mut().map_or(0, |table| {
         let hidden = table.rows.len().saturating_sub(MAX_ROWS);
         table.rows.truncate(MAX_ROWS);
@@ -77,8 +77,9 @@ pub fn first_screen(report: &Report, folder: Option<&Path>, shown: Option<&Path>
     notes.extend(sweeps.rivals(shows_sides));
     notes.extend(sweeps.costs());
     notes.extend(sweeps.larger_sizes().filter(|_| !every_case));
-    notes.extend(libraries_note(report, &sweeps));
-    notes.extend(summary(report).filter(|_| has_other_problems(report)).map(|summary| format!("{summary}.")));
+    notes.extend(libraries_note(&sweeps, &missing));
+    let problems = summary(report).filter(|_| has_other_problems(report, &missing));
+    notes.extend(problems.map(|summary| format!("{summary}.")));
     notes.extend(notes::first_run_warning(report));
     notes.push(match (folder, shown) {
         (_, Some(path)) => format!("More: gpubench show {} --tables (or --legend)", shell_word(path)),
@@ -117,9 +118,8 @@ pub fn legend() -> Block {
         (
             "wins from N",
             "the GPU is faster from this N upward, interpolated between measured sizes, with copies from ordinary memory, or with \
-             the data on the GPU; ≤ 100: at \
-             every N measured, the smallest being 100; none: at no N measured; some: at smaller N only; 100–168: somewhere in \
-             it; 787–?: at or above 787, or never; +: also at some smaller N",
+             the data on the GPU; ≤ 100: at every N measured, the smallest being 100; none: at no N measured; some: at \
+             smaller N only; 100–168: somewhere in it; 787–?: at or above 787, or never; +: also at some smaller N",
         ),
         (
             "own code",
@@ -154,12 +154,10 @@ fn marks(report: &Report, table: &Table) -> Option<String> {
     let occurs = |mark: &str| table.rows.iter().flatten().any(|field| field.text.contains(mark));
     let tie = occurs("x?").then(|| "?: either may win.".to_owned());
     let unreliable = occurs("!").then(|| {
-        let is_poor =
-            |row: &&&Row| row.execute.as_ref().is_some_and(|execute| execute.grade == Some(Grade::D));
         let times = shown(report, false);
-        let poor = times.iter().filter(is_poor).count();
+        let poor = times.iter().filter(|row| is_unreliable(row)).count();
         let found = cautions(report, false);
-        let weight = |caution: &&super::cautions::Caution<'_>| {
+        let weight = |caution: &&Caution<'_>| {
             caution.cells.iter().filter(|(_, warning)| warning.at_best == Grade::D).count()
         };
         let main = found.iter().max_by_key(weight).filter(|caution| weight(caution) > 0);
@@ -192,23 +190,21 @@ fn how(kind: WarningKind) -> &'static str {
 }
 
 /// Returns whether cells have no time for a reason that the screen does not give elsewhere: not for want of a library or a backend.
-fn has_other_problems(report: &Report) -> bool {
-    let missing = libraries::missing(report);
-    let is_told = |row: &Row| {
+fn has_other_problems(report: &Report, missing: &[MissingLibrary<'_>]) -> bool {
+    let is_known = |row: &Row| {
         let is_of_library = missing.iter().any(|one| row.reason.as_deref() == Some(one.reason));
         let backend = report.environment.backend(&row.backend);
         row.outcome == Outcome::Skipped
             && (is_of_library || backend.is_some_and(|backend| !backend.available))
     };
-    report.rows.iter().any(|row| row.outcome != Outcome::Measured && !row.screened && !is_told(row))
+    report.rows.iter().any(|row| row.outcome != Outcome::Measured && !row.screened && !is_known(row))
 }
 
 /// The libraries that were not found, or those behind the CPU's times.
-fn libraries_note(report: &Report, sweeps: &Sweeps<'_>) -> Option<String> {
-    let missing = libraries::missing(report);
-    if let [_, ..] = missing.as_slice() {
+fn libraries_note(sweeps: &Sweeps<'_>, missing: &[MissingLibrary<'_>]) -> Option<String> {
+    if !missing.is_empty() {
         let found = grouped(missing.iter().map(|one| (one.side.label(), one)));
-        let sentence = |(side, of_side): &(&str, Vec<&libraries::MissingLibrary>)| {
+        let sentence = |(side, of_side): &(&str, Vec<&MissingLibrary<'_>>)| {
             let what: Vec<String> =
                 of_side.iter().map(|one| format!("{} ({})", one.reason, one.fix)).collect();
             let ops = distinct(of_side.iter().flat_map(|one| one.ops.iter().copied())).join(", ");
@@ -216,7 +212,7 @@ fn libraries_note(report: &Report, sweeps: &Sweeps<'_>) -> Option<String> {
         };
         return Some(found.iter().map(sentence).collect::<Vec<_>>().join(" "));
     }
-    let found: Vec<&str> = libraries::measured(report, Side::Cpu).into_iter().collect();
+    let found: Vec<&str> = libraries::measured(sweeps.report, Side::Cpu).into_iter().collect();
     (sweeps.comparisons() > 0 && !sweeps.versus.is_named() && !found.is_empty()).then(|| {
         let own = "Own code: gpubench's may compete too, on both sides; you cannot call it.";
         let own = if sweeps.shows_tuned { format!(" {own}") } else { String::new() };
@@ -224,21 +220,49 @@ fn libraries_note(report: &Report, sweeps: &Sweeps<'_>) -> Option<String> {
     })
 }
 
-/// The variants of one contender that a reader tells apart by where they run: backends, and numbers of threads.
-fn group_of(row: &Row, has_backends: bool) -> String {
-    let threads = fewer_threads(&row.variant).map(|threads| counted(threads, "thread"));
-    match (has_backends, threads) {
-        (true, Some(threads)) => format!("{} on {threads}", row.backend),
-        (true, None) => row.backend.clone(),
-        (false, Some(threads)) => threads,
-        (false, None) => "all threads".into(),
+/// A row with its resident time.
+type TimedRow<'a> = (&'a Row, Estimate);
+
+/// The backends and numbers of threads by which a reader distinguishes the rows of one contender.
+struct RivalGroups {
+    has_backends: bool,
+    names: Vec<String>,
+}
+
+impl RivalGroups {
+    fn of(sweeps: &Sweeps<'_>, one: Contender) -> RivalGroups {
+        let rows = || sweeps.report.rows.iter().filter(|row| row.execute.is_some());
+        let backends = rows().filter(|row| sweeps.versus.has(one, row)).map(|row| row.backend.as_str());
+        let mut groups = RivalGroups { has_backends: distinct(backends).len() > 1, names: vec![] };
+        let rows = rows().filter(|row| sweeps.versus.has_on_any_threads(one, row));
+        groups.names = distinct(rows.map(|row| groups.name(row)));
+        groups
+    }
+
+    fn are_several(&self) -> bool {
+        self.names.len() > 1
+    }
+
+    fn name(&self, row: &Row) -> String {
+        let threads = fewer_threads(&row.variant).map(|threads| counted(threads, "thread"));
+        match (self.has_backends, threads) {
+            (true, Some(threads)) => format!("{} on {threads}", row.backend),
+            (true, None) => row.backend.clone(),
+            (false, Some(threads)) => threads,
+            (false, None) => "all threads".into(),
+        }
+    }
+
+    /// The fastest row of each group, of rows of which the fastest is the first.
+    fn bests<'r, 'a>(&self, rows: &'r [TimedRow<'a>]) -> Vec<Option<&'r TimedRow<'a>>> {
+        self.names.iter().map(|name| rows.iter().find(|(row, _)| self.name(row) == *name)).collect()
     }
 }
 
-/// The correct rows of full precision of a side, each with its resident time, the fastest first.
-fn timed_rows<'a>(case: &Comparison<'a>, is_of: impl Fn(&Row) -> bool) -> Vec<(&'a Row, Estimate)> {
-    let rows = case.rows.iter().filter(|row| is_of(row));
-    let mut rows: Vec<(&Row, Estimate)> =
+/// The correct rows of a contender on any number of threads, the fastest first.
+fn timed_rows<'a>(case: &Comparison<'a>, one: Contender) -> Vec<TimedRow<'a>> {
+    let rows = case.rows.iter().filter(|row| case.versus.has_on_any_threads(one, row));
+    let mut rows: Vec<TimedRow<'a>> =
         rows.filter_map(|row| Some((*row, cost::estimate(row, Kind::Resident)?))).collect();
     rows.sort_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
     rows
@@ -246,12 +270,10 @@ fn timed_rows<'a>(case: &Comparison<'a>, is_of: impl Fn(&Row) -> bool) -> Vec<(&
 
 impl<'a> Sweep<'a> {
     /// The cases of a table: those with both contenders, or with times of the only one.
-    fn shown_cases(&self, only: Option<Contender>) -> impl Iterator<Item = &Comparison<'a>> {
-        let is_asked = op::compares_sides(self.section.op);
-        self.section.comparisons.iter().filter(move |case| match only {
-            None => case.pair(Kind::Resident).is_some() || case.tuned_pair(Kind::Resident).is_some(),
-            Some(one) => is_asked && case.candidates(one, Kind::Resident).next().is_some(),
-        })
+    fn shown_cases(&self, only: Option<Contender>) -> Vec<&Comparison<'a>> {
+        let Some(one) = only else { return self.compared().collect() };
+        let cases = self.section.comparisons.iter().filter(|_| op::compares_sides(self.section.op));
+        cases.filter(|case| case.candidates(one, Kind::Resident).next().is_some()).collect()
     }
 }
 
@@ -269,22 +291,23 @@ impl<'a> Sweeps<'a> {
         let only = self.only_contender();
         let mut rows = vec![];
         for sweep in &self.all {
-            let cases: Vec<&Comparison<'_>> = sweep.shown_cases(only).collect();
-            let first = if every_case { 0 } else { cases.len().saturating_sub(1) };
-            rows.extend(
-                cases
-                    .iter()
-                    .enumerate()
-                    .skip(first)
-                    .map(|(index, case)| (sweep, *case, index + 1 == cases.len())),
-            );
+            let cases = sweep.shown_cases(only);
+            let last = cases.len().saturating_sub(1);
+            let shown = cases.into_iter().enumerate().skip(if every_case { 0 } else { last });
+            rows.extend(shown.map(|(index, case)| (sweep, case, index == last)));
         }
         rows
     }
 
+    /// The table of the first screen, with every case or the largest of each sweep: of both contenders, or of the only one. `None`
+    /// without times.
+    pub fn table(&self, every_case: bool) -> Option<Table> {
+        self.sides_table(every_case).or_else(|| self.rivals_table(every_case))
+    }
+
     /// One row per case or sweep: speed-ups with copies and without, the crossover, and the calls that repay copies.
     /// `None` where no case has both contenders.
-    pub fn sides_table(&self, every_case: bool) -> Option<Table> {
+    fn sides_table(&self, every_case: bool) -> Option<Table> {
         let rows = if self.comparisons() > 0 { self.rows_of(every_case) } else { vec![] };
         let occurs = |kind| rows.iter().any(|(_, case, _)| case.pair(kind).is_some());
         let on_gpu =
@@ -355,24 +378,23 @@ impl<'a> Sweeps<'a> {
     /// One row per case or sweep with the rivals of the only contender that was measured: the fastest, and the time of others
     /// over it. Others are the next and the slowest, or the best per backend and number of threads where there are several.
     /// `None` without times.
-    pub fn rivals_table(&self, every_case: bool) -> Option<Table> {
+    fn rivals_table(&self, every_case: bool) -> Option<Table> {
         let only = self.only_contender()?;
         let names = Names::of(self.report);
-        let groups = self.groups(only);
+        let groups = RivalGroups::of(self, only);
         let mut columns = vec![Column::words("op"), Column::figures(if every_case { "N" } else { "max N" })];
         columns.extend([Column::words("fastest"), Column::figures("time")]);
-        match groups.as_slice() {
-            [_, _, ..] => columns.extend(groups.iter().cloned().map(Column::words)),
-            _ => columns.extend(["next\u{a0}takes", "slowest\u{a0}takes"].map(Column::words)),
+        match groups.are_several() {
+            true => columns.extend(groups.names.iter().cloned().map(Column::words)),
+            false => columns.extend(["next\u{a0}takes", "slowest\u{a0}takes"].map(Column::words)),
         }
         let of_case = |(sweep, case, _): (&Sweep<'_>, &Comparison<'_>, bool)| {
-            let rows = timed_rows(case, |row| self.versus.has_on_any_threads(only, row));
+            let rows = timed_rows(case, only);
             let (best, best_s) = rows.first()?;
-            let name = |row: &Row| names.variant(row);
-            let over = |(row, time): &(&Row, Estimate)| {
+            let over = |(row, time): &TimedRow<'_>| {
                 let ratio = SpeedUp(time.over(*best_s)?);
                 let mark = if is_unreliable(row) || is_unreliable(best) { "!" } else { "" };
-                Some(format!("{} {}{mark}", name(row), ratio.factor_text()).into())
+                Some(format!("{} {}{mark}", names.variant(row), ratio.factor_text()).into())
             };
             let time =
                 best.execute.as_ref().map(|execute| time_text(execute, Kind::Resident)).unwrap_or_default();
@@ -380,19 +402,16 @@ impl<'a> Sweeps<'a> {
             let mut fields = vec![
                 Field::from(sweep.name.as_str()),
                 case.n.to_string().into(),
-                name(best).into(),
+                names.variant(best).into(),
                 format!("{time}{mark}").into(),
             ];
-            let others: Vec<Option<&(&Row, Estimate)>> = match groups.as_slice() {
-                [_, _, ..] => {
-                    let of = |group: &String| rows.iter().find(|(row, _)| self.group(only, row) == *group);
-                    groups.iter().map(of).collect()
-                }
-                _ => vec![rows.get(1), rows.get(2..).and_then(<[_]>::last)],
+            let others = match groups.are_several() {
+                true => groups.bests(&rows),
+                false => vec![rows.get(1), rows.get(2..).and_then(<[_]>::last)],
             };
             let others = others.into_iter().map(|one| one.and_then(over).unwrap_or_else(|| NONE.into()));
             let mut others: Vec<Field> = others.collect();
-            if rows.len() == 1 && groups.len() < 2 {
+            if rows.len() == 1 && !groups.are_several() {
                 others[0] = "(no other)".into();
             }
             fields.extend(others);
@@ -401,39 +420,23 @@ impl<'a> Sweeps<'a> {
         titleless(columns, self.rows_of(every_case).into_iter().filter_map(of_case).collect())
     }
 
-    /// The name of the group of a row.
-    fn group(&self, one: Contender, row: &Row) -> String {
-        let rows = self.report.rows.iter().filter(|row| self.versus.has(one, row) && row.execute.is_some());
-        group_of(row, distinct(rows.map(|row| row.backend.as_str())).len() > 1)
-    }
-
-    /// The backends and numbers of threads of a contender.
-    fn groups(&self, one: Contender) -> Vec<String> {
-        let rows = self.report.rows.iter().filter(|row| row.execute.is_some());
-        distinct(rows.filter(|row| self.versus.has_on_any_threads(one, row)).map(|row| self.group(one, row)))
-    }
-
     /// Where a side of the comparison has several backends or numbers of threads: the best of each at the largest sizes, with its
     /// time over that of the fastest.
     fn rivals(&self, shows_sides: bool) -> Vec<String> {
         let sentence = |one: Contender| {
-            let groups = self.groups(one);
+            let groups = RivalGroups::of(self, one);
             let of_sweep = |sweep: &Sweep<'_>| {
-                let case = sweep.shown_cases(None).last()?;
-                let rows = timed_rows(case, |row| self.versus.has_on_any_threads(one, row));
+                let rows = timed_rows(sweep.compared().last()?, one);
                 let (_, best_s) = rows.first()?;
-                let over = |group: &String| {
-                    let (_, time) = rows.iter().find(|(row, _)| self.group(one, row) == *group)?;
-                    Some(format!("{group} {}", SpeedUp(time.over(*best_s)?).factor_text()))
+                let over = |(group, best): (&String, Option<&TimedRow<'_>>)| {
+                    Some(format!("{group} {}", SpeedUp(best?.1.over(*best_s)?).factor_text()))
                 };
-                Some(format!(
-                    "{} {}",
-                    sweep.name,
-                    groups.iter().filter_map(over).collect::<Vec<_>>().join(", ")
-                ))
+                let factors: Vec<String> =
+                    groups.names.iter().zip(groups.bests(&rows)).filter_map(over).collect();
+                Some(format!("{} {}", sweep.name, factors.join(", ")))
             };
             let found: Vec<String> = self.all.iter().filter_map(of_sweep).collect();
-            (groups.len() > 1 && !found.is_empty()).then(|| {
+            (groups.are_several() && !found.is_empty()).then(|| {
                 format!(
                     "{} at the largest N, time over the fastest: {}.",
                     self.versus.label(one),
@@ -478,7 +481,7 @@ fn repayment(case: &Comparison<'_>) -> Option<String> {
 }
 
 fn is_unreliable(row: &Row) -> bool {
-    row.execute.as_ref().is_some_and(|execute| execute.grade == Some(Grade::D))
+    row.execute.as_ref().is_some_and(Execute::is_unreliable)
 }
 
 fn titleless(columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Option<Table> {

@@ -144,6 +144,11 @@ fn nine_digits(value: f64) -> f64 {
 }
 
 impl Execute {
+    /// Returns whether the time has grade D.
+    pub fn is_unreliable(&self) -> bool {
+        self.grade == Some(Grade::D)
+    }
+
     /// Returns whether a device time is below a microsecond, or less than what was subtracted for the events: it then says more about
     /// the events than about the work.
     pub fn is_clock_limited(&self) -> bool {

@@ -38,7 +38,7 @@ pub(crate) fn answer(report: &Report) -> Html {
     let first = paragraph(report).into_iter().next();
     let lead = first.map_or_else(|| no_speed_up(report), |first| sentence(&first.text, Versus::of(report)));
     let sweeps = Sweeps::of(report);
-    let table = sweeps.sides_table(false).or_else(|| sweeps.rivals_table(false));
+    let table = sweeps.table(false);
     let legend =
         DocumentSection { is_folded: true, ..DocumentSection::new("What the columns mean", vec![legend()]) };
     let blocks = table.map(|table| blocks(&[Block::Table(table), Block::Section(legend)], 2, ""));

@@ -33,12 +33,6 @@ impl<'a> Sweep<'a> {
         largest(&self.section.comparisons, kind)
     }
 
-    /// The largest size with gpubench's tuned code on both sides, and that resident pair.
-    pub fn largest_tuned(&self) -> Option<(u64, Pair<'a>)> {
-        let mut cases = self.section.comparisons.iter().rev();
-        cases.find_map(|one| Some((one.n, one.tuned_pair(Kind::Resident)?)))
-    }
-
     /// Returns whether another sweep is about the same cases, perhaps of another report.
     pub fn is_like(&self, other: &Sweep<'_>) -> bool {
         let key = |Sweep { section, .. }: &Sweep<'_>| {

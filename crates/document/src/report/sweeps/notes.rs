@@ -33,8 +33,7 @@ pub fn title(report: &Report) -> String {
         let measured = report.rows.iter().any(|row| row.side == side && row.execute.is_some());
         measured.then(|| machine(report, side).unwrap_or_else(|| "GPU".into()))
     });
-    let of_one = conditions(report);
-    let conditions = of_one.replace(", ", ", N x N, ");
+    let (of_one, conditions) = (conditions(report, ""), conditions(report, ", N x N"));
     match sides {
         [Some(cpu), Some(gpu)] if versus.is_tuned() => {
             format!("{gpu} against {cpu}, both with gpubench's own tuned code; {conditions}.")
@@ -50,7 +49,7 @@ pub fn title(report: &Report) -> String {
 fn title_of(report: &Report, versus: Versus<'_>) -> String {
     let is_measured =
         |one: &Contender| report.rows.iter().any(|row| versus.has(*one, row) && row.execute.is_some());
-    let conditions = conditions(report);
+    let conditions = conditions(report, "");
     let Some(missing) = Contender::BOTH.into_iter().find(|one| !is_measured(one)) else {
         return format!("{}; {conditions}.", versus.machines(report).unwrap_or_default());
     };
@@ -95,15 +94,15 @@ fn asks_for_others(report: &Report) -> bool {
     asked.any(|name| report.rows.iter().all(|row| row.backend != name))
 }
 
-/// `float32, cold caches`: element type of the operands, and the state of the caches.
-fn conditions(report: &Report) -> String {
+/// `float32, N x N, cold caches`: element type of the operands with their `shape`, and the state of the caches.
+fn conditions(report: &Report, shape: &str) -> String {
     let dtypes = DType::ALL.iter().filter(|dtype| report.rows.iter().any(|row| row.case.dtype == **dtype));
     let dtypes: Vec<&str> = dtypes.map(|dtype| dtype.words()).collect();
     let caches = match report.rows.first().map_or(Cache::Cold, |row| row.cache) {
         _ if has_both_caches(report) => "cold and hot".into(),
         cache => cache.to_string(),
     };
-    format!("{}, {caches} caches", dtypes.join(" and "))
+    format!("{}{shape}, {caches} caches", dtypes.join(" and "))
 }
 
 /// The number of best times of each grade, at all sizes: the tables of the screen may show fewer.

@@ -3,7 +3,6 @@
 use crate::palette::Role;
 use gpubench_analysis::answer::peak_share::ABOVE;
 use gpubench_report::Side;
-use gpubench_report::measure::grade::Grade;
 use gpubench_report::report::Row;
 use gpubench_text::grouped::{distinct, grouped};
 
@@ -143,7 +142,7 @@ fn lines_of<'a>(
 fn point(row: &Row, quantity: Quantity) -> Option<Point> {
     let execute = row.execute.as_ref()?;
     let [y, low, high] = quantity.of(row)?;
-    let marks = Marks { grade_d: execute.grade == Some(Grade::D), ..Marks::default() };
+    let marks = Marks { grade_d: execute.is_unreliable(), ..Marks::default() };
     Some(Point { x: row.case.n as f64, y, low, high, label: None, marks })
 }
 
