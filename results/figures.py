@@ -7,7 +7,6 @@ A block of a page begins with `<!-- figures: NAME -->` and ends with `<!-- end o
 between. With --check it writes nothing, and exits with an error if a file would change: pages and kept reports disagree.
 """
 import os, re, subprocess, sys, tempfile
-from functools import partial
 
 from tables import article, lessons, libraries, program, rules, screens, soak
 from tables.kept import ROOT, report
@@ -20,7 +19,7 @@ BLOCKS = {
     "machine_quality": article.machine_quality, "matmul_peaks": article.matmul_peaks, "second_run": article.second_run, "screen": screens.screen, "lessons": lessons.lessons,
     "peers_short": libraries.summary, "cpu_libraries_larger": libraries.of_larger_cpu,
     "ozaki2": rules.ozaki2,
-    "peers_random": partial(libraries.of_gpu, "peers_random"),
+    "peers": libraries.by_origin, "peers_random": libraries.random_sizes,
     "soak_run": soak.run,
 }
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)

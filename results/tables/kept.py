@@ -28,14 +28,6 @@ def measured_with(environment):
     return f"gpubench {revision(environment)}, {measured_on(environment)}"
 
 
-def measured_with_all(reports):
-    """The same of several reports: the revisions of each device and day."""
-    revisions = {}
-    for environment in (of_report["environment"] for of_report in reports):
-        revisions.setdefault(measured_on(environment), {})[revision(environment)] = None
-    return "; ".join(f"gpubench {' and '.join(of)}, {where}" for where, of in revisions.items())
-
-
 def origins(parts):
     """The sources of a table: the only one, or each with the parts of the table that it has."""
     return "\n".join(f"- {', '.join(of)}: {source}" for source, of in parts.items()) if len(parts) > 1 else next(iter(parts))

@@ -1,7 +1,7 @@
 """gpubench's own variants next to NumPy, SciPy, CuPy, PyTorch and JAX, from reports that have all of them."""
-import math
+import csv, gzip, io, math, os
 
-from .kept import measured_with_all, origins, report as kept, revision
+from .kept import RESULTS, measured_with, origins, report as kept, revision
 from .text import duration, factor
 
 # The folder of results/ with such a report of CPU and GPU.
@@ -18,22 +18,24 @@ def without(op, dtype, *sizes):
     return lambda row: (row["op"], row["dtype"]) != (op, dtype) or row["n"] not in sizes
 
 
-# Tables of the GPU in docs/peers.md by the name of their block: the folders whose rows a table joins, and which it takes; None: all.
-GPU = {
-    "peers": {"h200/article-matmul": without("matmul", "f64", 5000, 10000), "h200/article-matmul-f64": None,
-              "h200/article-gpu": only("elementwise", "reduction", "fft", "solve", "spgemm"), "h200/article-svd": None},
-    "peers_random": {"h200/random-matmul": None, "h200/random-largest": only("matmul"), "h200/random-elementwise": None,
-                     "h200/random-largest-elementwise": None, "h200/random-reduction": None,
-                     "h200/random-fft": None, "h200/random-solve-spgemm": without("solve", "f64", 3228, 3379, 3879),
-                     "h200/random-solve-large": None, "h200/random-svd": None},
-}
+# The folder with the comparison on the GPU by one protocol: the first of three runs, and the figures of the two others.
+PEERS, OTHER_RUNS = "h200/peers", ("second.csv.gz", "third.csv.gz")
+
+# The folders whose rows the table of random sizes joins, and which it takes; None: all.
+RANDOM = {"h200/random-matmul": None, "h200/random-largest": only("matmul"), "h200/random-elementwise": None,
+          "h200/random-largest-elementwise": None, "h200/random-reduction": None,
+          "h200/random-fft": None, "h200/random-solve-spgemm": without("solve", "f64", 3228, 3379, 3879),
+          "h200/random-solve-large": None, "h200/random-svd": None}
 # Reports of which only the lists of all cells are kept: of the CPU, and of 20 rounds.
 CELLS_ALONE = ("xeon-2", "h200/rounds")
-KEPT = (BOTH, *CELLS_ALONE, *(folder for folders in GPU.values() for folder in folders))
+KEPT = (BOTH, PEERS, *CELLS_ALONE, *RANDOM)
 
 # gpubench's own backend of each side; every other backend of the side is a peer.
 OWN = {"cpu": "cpu", "gpu": "cuda"}
 TYPES = ("f32", "f64")
+
+# Which of gpubench's variants a table is about: those that anyone can call or write, and gpubench's tuned kernels.
+ORIGINS = {"library or plain": lambda row: row.get("origin") != "tuned", "tuned": lambda row: row.get("origin") == "tuned"}
 
 
 def on_both():
@@ -91,15 +93,15 @@ class Cell:
         self.mark = mark(ours, theirs) + ("*" if self.is_limited else "")
 
 
-def cells(report, side, clock):
-    """The cells of a side that both gpubench and a peer measured, in the order of the report."""
+def cells(report, side, clock, takes=None):
+    """The cells of a side that both gpubench and a peer measured, in the order of the report; `takes` chooses among gpubench's rows."""
     found = {}
     for row in report["rows"]:
         if row["side"] == side and timed(row, clock):
             found.setdefault(case_of(row), []).append(row)
     for key, rows in found.items():
         fastest = lambda of: min(of, key=lambda row: timed(row, clock)[0], default=None)
-        own = fastest([row for row in rows if row["backend"] == OWN[side]])
+        own = fastest([row for row in rows if row["backend"] == OWN[side] and (takes is None or takes(row))])
         peer = fastest([row for row in rows if row["backend"] != OWN[side]])
         if own and peer:
             yield Cell(key, clock, own, peer)
@@ -144,36 +146,46 @@ def means(report, side, totals=True):
     return "\n".join(lines)
 
 
-def losses(report, side):
+def lost(report, side, takes=None):
+    """The cells in which a peer is faster, beyond the interval of the ratio, the worst first."""
+    found = [cell for clock in clocks(side) for cell in cells(report, side, clock, takes) if cell.high < 1 and not cell.is_limited]
+    return sorted(found, key=lambda cell: cell.ratio)
+
+
+def losses(report, side, takes=None):
     """A sentence with the cells in which a peer is faster, beyond the interval of the ratio, the worst first."""
-    lost = [cell for clock in clocks(side) for cell in cells(report, side, clock) if cell.high < 1 and not cell.is_limited]
-    lost.sort(key=lambda cell: cell.ratio)
     clock = lambda cell: f"{cell.clock} clock " if side == "gpu" else ""
-    texts = [f"{cell.key[0]} {cell.key[1]} N = {cell.key[2]} ({clock(cell)}{cell.ratio:.2f}{cell.mark}, {name(cell.theirs)})" for cell in lost]
+    texts = [f"{cell.key[0]} {cell.key[1]} N = {cell.key[2]} ({clock(cell)}{cell.ratio:.2f}{cell.mark}, {name(cell.theirs)})" for cell in lost(report, side, takes)]
     if texts:
         return f"Another library is faster, beyond the interval of the ratio, in: {'; '.join(texts)}."
-    closest = min(cell.ratio for clock in clocks(side) for cell in cells(report, side, clock))
+    closest = min(cell.ratio for clock in clocks(side) for cell in cells(report, side, clock, takes))
     return "No other library is faster." if closest >= 1 else f"In no cell is another library faster beyond the interval of the ratio; the smallest ratio is {closest:.3f}."
+
+
+def parts(report, side):
+    """The tables of cells of a side, each with what its title adds: one per origin where all of gpubench's variants were measured."""
+    rows = [row for row in report["rows"] if row["side"] == side and row["backend"] == OWN[side]]
+    has_both = side == "gpu" and all(any(map(takes, rows)) for takes in ORIGINS.values())
+    return [(f", {origin}", takes) for origin, takes in ORIGINS.items()] if has_both else [("", None)]
 
 
 def all_cells(report):
     """Every cell of both sides, for a file of its own."""
     lines = [provenance(report), "", "A ratio is the peer's time over gpubench's: above 1, gpubench is faster. Ranges are 95 % intervals. "
              "!: a time of grade D, which is not reliable. *: a device time that its clock limits, below a microsecond or the events' constant.", ""]
-    for side in OWN:
-        for clock in clocks(side):
-            found = list(cells(report, side, clock))
-            if not found:
-                continue
-            lines += [f"## {side.upper()}, {clock} clock", "",
-                      "| op | type | N | gpubench | time | fastest peer | its time | ratio | error / bound | peer's |",
-                      "|---|---|---:|---|---:|---|---:|---:|---:|---:|"]
-            for cell in found:
-                op, dtype, n = cell.key
-                errors = [f"{row['error']['value']:.1e} / {row['error']['bound']:.1e}" for row in (cell.ours, cell.theirs)]
-                lines.append(f"| {op} | {dtype} | {n} | {name(cell.ours)} | {duration(cell.seconds)}{mark(cell.ours)} | {name(cell.theirs)} | "
-                             f"{duration(cell.peer_seconds)}{mark(cell.theirs)} | {cell.ratio:.2f}{cell.mark} ({cell.low:.2f} to {cell.high:.2f}) | {errors[0]} | {errors[1]} |")
-            lines.append("")
+    for side, clock, (origin, takes) in ((side, clock, of) for side in OWN for clock in clocks(side) for of in parts(report, side)):
+        found = list(cells(report, side, clock, takes))
+        if not found:
+            continue
+        lines += [f"## {side.upper()}, {clock} clock{origin}", "",
+                  "| op | type | N | gpubench | time | fastest peer | its time | ratio | error / bound | peer's |",
+                  "|---|---|---:|---|---:|---|---:|---:|---:|---:|"]
+        for cell in found:
+            op, dtype, n = cell.key
+            errors = [f"{row['error']['value']:.1e} / {row['error']['bound']:.1e}" for row in (cell.ours, cell.theirs)]
+            lines.append(f"| {op} | {dtype} | {n} | {name(cell.ours)} | {duration(cell.seconds)}{mark(cell.ours)} | {name(cell.theirs)} | "
+                         f"{duration(cell.peer_seconds)}{mark(cell.theirs)} | {cell.ratio:.2f}{cell.mark} ({cell.low:.2f} to {cell.high:.2f}) | {errors[0]} | {errors[1]} |")
+        lines.append("")
     return "\n".join(lines)
 
 
@@ -240,10 +252,10 @@ def compared(rows):
     return [row for row in rows if case_of(row) in own]
 
 
-def joined(block):
-    """The rows of a table of the GPU, as `rows` of a dictionary, and the ops by source."""
+def joined():
+    """The rows of the table of random sizes, as `rows` of a dictionary, and the ops by source."""
     parts, sources = [], {}
-    for folder, takes in GPU[block].items():
+    for folder, takes in RANDOM.items():
         report = kept(folder)
         chosen = compared(list(filter(takes, report["rows"])))
         parts.append(chosen)
@@ -251,34 +263,99 @@ def joined(block):
         ops.update(dict.fromkeys(row["op"] for row in chosen))
     # Rows of one case from two runs would make one cell.
     of_cases = [{case_of(row) for row in chosen} for chosen in parts]
-    assert sum(map(len, of_cases)) == len(set().union(*of_cases)), f"{block}: folders have a case in common"
+    assert sum(map(len, of_cases)) == len(set().union(*of_cases)), "two folders have a case in common"
     return {"rows": [row for chosen in parts for row in chosen]}, sources
 
 
-def summary():
-    """A row per op, host clock first: geometric mean and smallest ratio of both element types on the GPU."""
-    report, _ = joined("peers")
-    measured = measured_with_all(map(kept, GPU["peers"]))
-    lines = ["| op | float32, host clock | float32, device clock | float64, host clock | float64, device clock |", "|---|---:|---:|---:|---:|"]
-    found = {clock: list(cells(report, "gpu", clock)) for clock in clocks("gpu")}
-    for op in dict.fromkeys(cell.key[0] for cell in found["host"]):
-        line = f"| {op} |"
-        for dtype in TYPES:
-            for of in found.values():
-                ratios = [cell for cell in of if cell.key[:2] == (op, dtype) and not cell.is_limited]
-                least = min(ratios, key=lambda cell: cell.ratio, default=None)
-                line += f" {factor(mean([cell.ratio for cell in ratios]))} ({factor(least.ratio)}{least.mark} at {least.key[2]}) |" if least else " – |"
-        lines.append(line)
-    return "\n".join([*lines, "", f"{losses(report, 'gpu')} ({measured}; [versions of the libraries](docs/peers.md).)"])
-
-
-def of_gpu(block):
-    """The means on one kind of GPU, the cells where a library is faster, and the calls of libraries that have no time."""
-    report, sources = joined(block)
+def without_time(report):
+    """The calls of libraries that have no time."""
     calls = failed(report)
-    return "\n".join([origins(sources), "", means(report, "gpu", totals=False), "", losses(report, "gpu"), "",
-                      f"Answers that were judged incorrect, and have no time: {wrong(report)}.",
-                      *(["", f"Calls that failed, and have no time: {'; '.join(calls)}."] if calls else [])])
+    return [f"Answers that were judged incorrect, and have no time: {wrong(report)}.",
+            *(["", f"Calls that failed, and have no time: {'; '.join(calls)}."] if calls else [])]
+
+
+def random_sizes():
+    """The means at random sizes on the GPU, and the cells where a library is faster."""
+    report, sources = joined()
+    return "\n".join([origins(sources), "", means(report, "gpu", totals=False), "", losses(report, "gpu"), "", *without_time(report)])
+
+
+def from_csv(name):
+    """A run of which only report.csv is kept, as a report of the fields that times need."""
+    number = lambda text: float(text) if text else None
+    with gzip.open(os.path.join(RESULTS, PEERS, name)) as file:
+        rows = list(csv.DictReader(io.TextIOWrapper(file)))
+    for row in rows:
+        row["n"] = int(row["n"])
+        row["execute"] = {"clock": row["clock"], "grade": row["grade"], **{name: number(row[name]) for name in ("median_s", "host_median_s")}, **{
+            name: (number(row[f"{stem}_low_s"]), number(row[f"{stem}_high_s"])) for name, stem in (("ci95_s", "ci95"), ("host_ci95_s", "host_ci95"))
+        }} if row["outcome"] == "measured" else None
+    return {"rows": rows}
+
+
+def runs():
+    """The three runs of the comparison, the published one first."""
+    return [kept(PEERS), *map(from_csv, OTHER_RUNS)]
+
+
+class Mean:
+    """The geometric mean of the ratios of an op and element type by a clock: in the published run, and its range over all of them.
+
+    Cells whose device time its clock limits are left out, in every run those of the first."""
+
+    def __init__(self, of_runs, op, dtype):
+        first = [cell for cell in of_runs[0] if cell.key[:2] == (op, dtype) and not cell.is_limited]
+        keys = {cell.key for cell in first}
+        self.cells, self.least = len(first), min(first, key=lambda cell: cell.ratio, default=None)
+        means = [mean([cell.ratio for cell in found if cell.key in keys]) for found in of_runs] if first else []
+        self.value, self.low, self.high = (means[0], min(means), max(means)) if means else (None, None, None)
+
+    def __str__(self):
+        return f"{self.value:.2f} ({self.least.ratio:.2f}{self.least.mark} at {self.least.key[2]})" if self.cells else "–"
+
+    @property
+    def range(self):
+        return f"{self.low:.2f} to {self.high:.2f}" if self.cells else "–"
+
+
+def by_op(takes):
+    """The means of each element type and op by clock, of gpubench's rows that `takes` chooses."""
+    found = {clock: [list(cells(report, "gpu", clock, takes)) for report in runs()] for clock in clocks("gpu")}
+    ops = list(dict.fromkeys(cell.key[0] for cell in found["host"][0]))
+    return {(op, dtype): {clock: Mean(of_runs, op, dtype) for clock, of_runs in found.items()} for op in ops for dtype in TYPES}
+
+
+def summary():
+    """A row per op in float32: the means of both origins by both clocks; and of both element types the number of cells in which a library is faster."""
+    origins = {origin: by_op(takes) for origin, takes in ORIGINS.items()}
+    heads = [f"{origin}, {clock} clock" for origin in origins for clock in clocks("gpu")]
+    lines = [f"| op | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
+    for op in dict.fromkeys(op for op, _ in next(iter(origins.values()))):
+        lines.append(f"| {op} | {' | '.join(str(of[op, 'f32'][clock]) for of in origins.values() for clock in clocks('gpu'))} |")
+    counts = []
+    for origin, takes in ORIGINS.items():
+        of_all, worse = (sum(1 for clock in clocks("gpu") for _ in cells(kept(PEERS), "gpu", clock, takes)), lost(kept(PEERS), "gpu", takes))
+        counts.append(f"{len(worse) or 'none'} of {of_all} cells with origin {origin}")
+    apart = sorted(one.high / one.low - 1 for of in origins.values() for by_clock in of.values() for one in by_clock.values() if one.cells)
+    return "\n".join([*lines, "", f"Another library is faster, beyond the interval of the ratio, in {' and '.join(counts)} (both element types, by either clock). The means "
+                      f"of three runs differ by {100 * apart[len(apart) // 2]:.1f} % in the median and {100 * apart[-1]:.0f} % at most. "
+                      f"({measured_with(kept(PEERS)['environment'])}; [versions and cells](docs/peers.md).)"])
+
+
+def by_origin():
+    """The means of both origins with their ranges over three runs, the cells where a library is faster, and the answers that were incorrect."""
+    report = kept(PEERS)
+    lines = [provenance(report)]
+    for origin, takes in ORIGINS.items():
+        heads = "".join(f" {clock} clock (smallest, at N) | three runs |" for clock in clocks("gpu"))
+        lines += ["", f"gpubench's fastest variant of origin **{origin}** against the fastest call of CuPy, PyTorch and JAX:", "",
+                  f"| op | type | cells |{heads}", "|---|---|---:|" + "---:|" * (2 * len(clocks("gpu")))]
+        for (op, dtype), by_clock in by_op(takes).items():
+            if any(one.cells for one in by_clock.values()):
+                texts = " | ".join(f"{one} | {one.range}" for one in by_clock.values())
+                lines.append(f"| {op} | {dtype} | {by_clock['host'].cells} | {texts} |")
+        lines += ["", losses(report, "gpu", takes)]
+    return "\n".join([*lines, "", *without_time(report)])
 
 
 def of_larger_cpu():

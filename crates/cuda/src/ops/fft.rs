@@ -9,7 +9,7 @@ use gpubench_report::error::CellError;
 use rustfft::num_complex::Complex;
 
 use super::dense::Resident;
-use super::{Kernel, Setup, by_dtype, opt_in, variant};
+use super::{Kernel, Setup, by_dtype, variant};
 use crate::context::{Cuda, DeviceElement};
 use crate::failure::Result;
 use crate::ffi::cufft::SquareTransform;
@@ -28,7 +28,7 @@ pub(super) static KERNELS: &[Kernel] = &[
         prepare: by_dtype!(transform, true),
     },
     Kernel {
-        variant: opt_in("fft", "c2c", "input converted to complex, then cuFFT complex to complex"),
+        variant: variant("fft", "c2c", "input converted to complex, then cuFFT complex to complex"),
         sources: &[&SOURCE],
         libraries: &[Library::Cufft],
         prepare: by_dtype!(transform, false),

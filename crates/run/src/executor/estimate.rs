@@ -33,7 +33,7 @@ const PEAKS_S: Range = [1.0, 5.0];
 const START_S: Range = [0.3, 1.0];
 
 /// Rates of variants over the peak that limits the op, arithmetic or memory, where an execution takes more than a millisecond: on the CPU
-/// and on a GPU. From the kept reports `h200/article`, `h200/article-gpu` and `xeon-2`.
+/// and on a GPU. From reports of an H200 and of two threads of a Xeon.
 const SHARES: [(&str, [Range; 2]); 5] = [
     ("matmul", [[0.6, 1.0], [0.7, 1.0]]),
     ("fft", [[0.1, 0.35], [0.3, 0.8]]),
