@@ -13,7 +13,7 @@ use crate::backend::external::{Adapter, NamedCommand, interpreter};
 use crate::backend::{BACKENDS, CUDA, External};
 use crate::executor::{self, PlannedCell, Watch};
 use crate::report::BackendState;
-use crate::settings::Settings;
+use crate::settings::{Settings, own};
 use crate::worker::Launcher;
 use crate::worker::describe;
 use crate::worker::operands::check_host;
@@ -43,10 +43,11 @@ pub fn describe(settings: &Settings) -> Result<Vec<External>> {
         let description = describe::ask(name, &program);
         asked.push((name.clone(), program, description));
     }
-    let external = |(name, program, description)| {
-        let described = describe::described(description).map_err(|reason| {
+    let external = |(name, program, description): (String, _, _)| {
+        let mut described = describe::described(description).map_err(|reason| {
             anyhow!("backend {name} cannot be used: {reason}; 'gpubench protocol-check' tests a program")
         })?;
+        described.variants.extend(own::variants(&name).cloned());
         Ok(External { name, program, described })
     };
     asked.into_iter().map(external).collect()

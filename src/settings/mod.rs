@@ -8,6 +8,7 @@ pub mod devices;
 pub mod names;
 mod option_types;
 pub mod options;
+pub mod own;
 pub mod resolve;
 pub mod sizes;
 pub mod syntax;

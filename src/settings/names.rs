@@ -8,7 +8,7 @@ use crate::backend::external::ADAPTERS;
 use crate::backend::{BACKENDS, TransferMemory};
 use crate::case::{Cache, DType};
 use crate::op::OPS;
-use crate::settings::ReportFormat;
+use crate::settings::{ReportFormat, own};
 use crate::write::chart::{self, ChartKind, Selection, Theme};
 use crate::write::report::FORMATS;
 
@@ -82,10 +82,18 @@ fn chosen(kind: &str, text: &str, valid: &[&str]) -> Result<Vec<usize>> {
     }
 }
 
-/// Parses names of ops; returns them in the order of [`OPS`].
+/// Parses names of ops and of files that define operations of the user's own; returns the ops in the order of [`OPS`], then the
+/// files.
 pub fn ops(text: &str) -> Result<Vec<String>> {
     let valid: Vec<&str> = OPS.iter().map(|op| op.name()).collect();
-    Ok(chosen("op", text, &valid)?.into_iter().map(|index| valid[index].to_owned()).collect())
+    let (files, names): (Vec<&str>, Vec<&str>) = text.split(',').partition(|item| own::is_file(item.trim()));
+    let mut found: Vec<String> = vec![];
+    if files.is_empty() || names.iter().any(|name| !name.trim().is_empty()) {
+        let names = chosen("op", &names.join(","), &valid)?;
+        found.extend(names.into_iter().map(|index| valid[index].to_owned()));
+    }
+    found.extend(files.into_iter().map(|file| file.trim().to_owned()));
+    Ok(found)
 }
 
 /// Returns the names of the backends that can be chosen: those of this program, then its adapters for Python libraries.

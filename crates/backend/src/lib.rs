@@ -83,6 +83,9 @@ pub struct Options {
     pub sizes: std::collections::BTreeMap<String, Vec<u64>>,
     /// Element types of the run.
     pub dtypes: Vec<gpubench_report::case::DType>,
+    /// Files that define operations of the user's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<std::path::PathBuf>,
 }
 
 /// A registered backend.

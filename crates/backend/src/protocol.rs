@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use gpubench_ops::own::OwnOp;
 use gpubench_ops::{Checked, Decisive};
-use gpubench_report::case::Cell;
+use gpubench_report::case::{Case, Cell};
 use gpubench_report::measure::batch::{Batch, BatchResult};
 use gpubench_report::report::{Clock, Phases};
 use serde::{Deserialize, Serialize};
@@ -80,6 +81,21 @@ pub enum Request {
     Doctor {
         /// Options of the backend.
         options: Options,
+    },
+    /// To the process of operations of the user's own: load files and describe their operations at `sizes`, or their own sizes
+    /// if there are none. Answered by `DescribedOps`, `Unavailable` or `Failed`.
+    DescribeOps {
+        /// Absolute paths of the files.
+        files: Vec<PathBuf>,
+        /// Sizes N.
+        sizes: Vec<u64>,
+    },
+    /// To the process of operations of the user's own: judge an answer. Answered by `Judged` or `Failed`.
+    Judge {
+        /// The case.
+        case: Case,
+        /// File with the answer.
+        answer: PathBuf,
     },
     /// Exit. Not answered.
     Exit,
@@ -191,6 +207,24 @@ pub enum Reply {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         peaks: Option<Peaks>,
     },
+    /// Operations of the user's own.
+    DescribedOps {
+        /// The operations with their variants.
+        ops: Vec<DescribedOp>,
+    },
+    /// The verdict on an answer of an operation of the user's own.
+    Judged {
+        /// The error, `f64::MAX` with a `fault`.
+        value: f64,
+        /// The largest error of a right answer.
+        bound: f64,
+        /// Reason that no number describes, to follow "the answer is wrong: it ".
+        fault: Option<String>,
+        /// Fingerprint of the inputs of the case, hexadecimal.
+        inputs: String,
+        /// An element of an input on which the right answer depends, if one was found.
+        decisive: Option<Decisive>,
+    },
     /// The findings.
     Findings {
         /// One entry per library or device.
@@ -207,6 +241,26 @@ pub struct Described {
     pub summary: String,
     /// Variants of all its ops.
     pub variants: Vec<Variant>,
+}
+
+/// An operation of the user's own, with its variants.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DescribedOp {
+    /// The operation.
+    #[serde(flatten)]
+    pub op: OwnOp,
+    /// Its variants on all backends.
+    pub variants: Vec<OwnVariant>,
+}
+
+/// A variant of an operation of the user's own.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OwnVariant {
+    /// Name of the adapter that runs it.
+    pub backend: String,
+    /// The variant.
+    #[serde(flatten)]
+    pub variant: Variant,
 }
 
 /// An answer that its worker does not judge.

@@ -22,6 +22,7 @@ mod elementwise;
 mod fft;
 pub mod judge;
 mod matmul;
+pub mod own;
 pub mod peak_share;
 mod reduction;
 pub mod reference;
@@ -208,9 +209,9 @@ pub static OPS: &[&dyn Op] = &[
 /// The seven ops of a run without `--ops`; the others run only when named.
 pub const MAIN_OPS: [&str; 7] = ["matmul", "elementwise", "reduction", "fft", "solve", "spgemm", "svd"];
 
-/// Returns the op of that name.
+/// Returns the op of that name, of gpubench or of the user's own.
 pub fn find(name: &str) -> Option<&'static dyn Op> {
-    OPS.iter().copied().find(|op| op.name() == name)
+    OPS.iter().copied().find(|op| op.name() == name).or_else(|| own::find(name))
 }
 
 /// Returns whether executions of the named op include the copies.

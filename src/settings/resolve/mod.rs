@@ -14,7 +14,8 @@ use crate::case::DType;
 use crate::op::{self, MAIN_OPS, OPS};
 use crate::settings::backends::BackendNames;
 use crate::settings::config::{SweepFile, is_built_in};
-use crate::settings::options::SweepOptions;
+use crate::settings::options::{Backends, DTypes, SweepOptions};
+use crate::settings::own;
 use crate::settings::{Destination, OpSweep, OutputSettings, ReportFormat, Settings};
 use crate::write::chart::Selection;
 use crate::write::report::FORMATS;
@@ -51,6 +52,7 @@ impl Settings {
         }
         let names = BackendNames::with(request.options.external.as_deref().unwrap_or_default())?;
         let (mut request, mut file) = (request, file.unwrap_or_default());
+        let files = own::load(&mut request.options, &mut file)?;
         names.check(&mut request.options)?;
         file.tables.iter_mut().chain([&mut file.defaults]).try_for_each(|layer| names.check(layer))?;
         let mut sweeps = resolve_sweeps(&request.options, &file);
@@ -83,6 +85,7 @@ impl Settings {
             options: Options {
                 threads: threads.largest,
                 sim: asked.sim.clone().filter(|_| sim_is_chosen),
+                files,
                 ..worker_options(&sweeps, &asked)?
             },
             sweeps,
@@ -184,13 +187,22 @@ fn check_ops(cli: &SweepOptions, file: &SweepFile) -> Result<()> {
 fn resolve_sweep(name: &str, asked: &SweepOptions) -> OpSweep {
     let op = op::find(name);
     let default_sizes = || op.map(|op| op.about().sizes.to_vec()).unwrap_or_default();
+    // Of an operation of the user's own: the first type that its inputs can have, and the backends of its variants.
+    let default_dtypes = || match op::own::dtypes(name) {
+        Some(dtypes) => dtypes[..1].to_vec(),
+        None => DTypes::default().0,
+    };
+    let default_backends = || match op::own::is_own(name) {
+        true => own::backends(name),
+        false => Backends::default().0.names,
+    };
     let given = asked.density.map(|density| density.0);
     OpSweep {
         op: name.to_owned(),
         sizes: asked.sizes.clone().map_or_else(default_sizes, |sizes| sizes.0),
-        dtypes: asked.dtypes.clone().unwrap_or_default().0,
+        dtypes: asked.dtypes.clone().map_or_else(default_dtypes, |dtypes| dtypes.0),
         density: op.and_then(|op| op.default_density()).map(|density| given.unwrap_or(density)),
-        backends: asked.backends.clone().unwrap_or_default().0.names,
+        backends: asked.backends.clone().map_or_else(default_backends, |backends| backends.0.names),
         variants: asked.variants.clone().map(|variants| variants.0),
         caches: asked.cache.clone().unwrap_or_default().0,
         sampling: asked.sampling(),

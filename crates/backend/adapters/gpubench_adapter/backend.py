@@ -6,6 +6,7 @@ import time
 
 from . import caches, host, host_clock, registry
 from .errors import Unavailable
+from .own_job import OwnJob
 from .sampling import up_to
 
 # Largest matrix for which fewer threads than all may be faster.
@@ -74,9 +75,16 @@ class Backend:
         """Returns a job of a variant."""
         # What is compiled now depends on these modes.
         self.set_defaults()
-        job = self.JOBS[case.op, variant](self, case, operands)
+        if case.own is not None:
+            job = self.own_job(variant, case, operands)
+        else:
+            job = self.JOBS[case.op, variant](self, case, operands)
         job.set_defaults = self.set_defaults
         return job
+
+    def own_job(self, variant, case, inputs):
+        """Returns a job of a function of the user's own."""
+        return OwnJob(self.storage, case.own, variant, inputs)
 
     def set_defaults(self):
         """Sets the modes that a library keeps for the whole process to what jobs without `activate` need."""

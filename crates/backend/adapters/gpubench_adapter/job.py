@@ -13,6 +13,9 @@ class Job:
     copies a result whose memory other jobs overwrite.
     """
 
+    # Whether the call is a function of the user's own.
+    is_own = False
+
     def __init__(self, storage, operands, call, parts=None, finish=None, outputs=(), restore=None):
         self.storage, self.operands, self.call = storage, [storage.upload(operand) for operand in operands], call
         self.parts, self.finish = parts or (lambda result: [result]), finish or (lambda arrays: arrays)

@@ -102,6 +102,9 @@ class NumpyBackend(Backend):
     def findings(self):
         return [entry for entry in findings(self.adapter) if entry["problem"] is None]
 
+    def own_job(self, variant, case, inputs):
+        return self.with_blas(super().own_job(variant, case, inputs), case)
+
     def scipy(self, module=None):
         """Returns SciPy, or one of its modules."""
         return load("scipy." + module if module else "scipy", self.adapter.install)

@@ -5,6 +5,7 @@ import numpy as np
 from . import host
 from .errors import CellFailed, OutOfMemory, Unavailable
 from .generator import Stream, fingerprint, short_uniforms, sparse
+from . import own_job
 
 DTYPES = {"f32": np.float32, "f64": np.float64}
 # Expected entries of a sparse operand that certainly fit into 32-bit offsets.
@@ -14,7 +15,9 @@ MAX_EXPECTED_ENTRIES = 2.147e9
 class Case:
     """One problem: an op at one size, element type and density."""
 
-    def __init__(self, fields):
+    def __init__(self, fields, own=None):
+        # The user's own operation, if it is one.
+        self.own = own
         self.op, self.n, self.dtype_name = fields["op"], int(fields["n"]), fields["dtype"]
         self.density, self.seed = fields.get("density"), int(fields["seed"])
         self.dtype = np.dtype(DTYPES[self.dtype_name])
@@ -91,6 +94,8 @@ class Operands:
 
     def of(self, case):
         """Returns the operands of `case`; new ones, unless it is the last case again."""
+        if case.own is not None:
+            return self._of_own(case)
         if case.op not in OPERANDS:
             raise CellFailed("this adapter has no op named %s" % case.op)
         if self.fields != case.fields:
@@ -102,9 +107,17 @@ class Operands:
             self.fields = case.fields
         return self.kept
 
+    def _of_own(self, case):
+        if self.fields != case.fields:
+            self.drop()
+            self.kept = own_job.Inputs(case.own, case.n, case.seed, case.dtype_name)
+            self.fields = case.fields
+        return self.kept
+
     def fingerprint(self):
         """Returns the fingerprint of the kept operands."""
-        self.sum = self.sum or fingerprint(self.kept)
+        is_own = isinstance(self.kept, own_job.Inputs)
+        self.sum = self.sum or (own_job.fingerprint(self.kept.operands) if is_own else fingerprint(self.kept))
         return self.sum
 
     def drop(self):

@@ -1,5 +1,8 @@
 """Lists the adapters and their variants. Imports no library, so that `describe` answers immediately."""
 
+# The name by which a process describes and judges operations of the user's own, and times none.
+OPS = "ops"
+
 BOTH, SINGLE, DOUBLE = ("f32", "f64"), ("f32",), ("f64",)
 
 

@@ -3,7 +3,7 @@
 import gc
 import os
 
-from . import answers, sampling
+from . import answers, own_job, own_op, sampling
 from .backend import timed
 from .errors import CellFailed, Unavailable
 from .operands import Case, Operands
@@ -14,6 +14,8 @@ class Session:
 
     def __init__(self, backend):
         self.backend, self.operands, self.jobs = backend, Operands(), {}
+        # The user's own operations.
+        self.ops = []
 
     def ready(self):
         """Returns the reply to `hello`."""
@@ -25,7 +27,7 @@ class Session:
         number, cell = request["job"], request["cell"]
         self._free(number)
         variant = self._variant(cell)
-        case, cache = Case(cell["case"]), cell.get("cache", "hot")
+        case, cache = Case(cell["case"], own_op.find(self.ops, cell["case"]["op"])), cell.get("cache", "hot")
         self.backend.folder = os.path.dirname(request["answer"])
         phases = {"check_s": 0.0, "threads_s": 0.0}
 
@@ -37,6 +39,7 @@ class Session:
             phases["compile"] = {"cold_s": job.compile_s}
         # A device holds what the host sent; the CPU's job has a copy of its own.
         on_host = self.backend.adapter.side == "cpu"
+        write = answers.write if case.own is None else own_job.write
         inputs = job.fingerprint() if on_host else self.operands.fingerprint()
 
         notify("first")
@@ -46,12 +49,14 @@ class Session:
         job.settle()
         first = self.backend.time(job, cache)
         phases["first_s"], phases["first_device_s"] = first["host_s"], first.get("device_s")
+        if case.own is not None:
+            job.check_result()
         if job.thread_choices and chosen not in job.thread_choices:
             _, phases["threads_s"] = timed(lambda: self._choose_threads(job, cache, notify))
 
         notify("check")
         arrays, phases["download_s"] = timed(job.answer)
-        described = answers.write(request["answer"], arrays)
+        described = write(request["answer"], arrays)
         del arrays
         phases.update(self._copies(job, operands))
         job.keep_result()
@@ -104,7 +109,7 @@ class Session:
         elif job.result is None:
             raise CellFailed("the job has not executed since its answer was erased")
         arrays = job.answer()
-        described = answers.write(request["answer"], arrays)
+        described = (own_job.write if job.is_own else answers.write)(request["answer"], arrays)
         # The answer need not be in memory together with the operands.
         del arrays
         job.keep_result()
@@ -148,6 +153,9 @@ class Session:
 
     def _variant(self, cell):
         case, name = cell["case"], cell["variant"]
+        own = own_op.find(self.ops, case["op"])
+        if own is not None:
+            return next(variant for variant in own.variants if (variant.name, variant.backend) == (name, self.backend.name))
         for variant in self.backend.adapter.variants:
             if (variant["op"], variant["name"]) == (case["op"], name):
                 if case["dtype"] not in variant["dtypes"]:

@@ -47,8 +47,8 @@ class Worker:
     """The state of the conversation: no session before `hello`."""
 
     def __init__(self, name, replies):
-        self.name, self.replies, self.session = name, replies, None
-        self.adapter = registry.ADAPTERS[name]
+        self.name, self.replies, self.session, self.judge = name, replies, None, None
+        self.adapter = registry.ADAPTERS.get(name)
 
     def answer(self, line):
         """Returns the final reply to a request, which may be any line; `None` for `exit`."""
@@ -58,6 +58,8 @@ class Worker:
             kind = request["type"]
             if kind == "exit":
                 return None
+            if self.adapter is None:
+                return self.of_ops(kind, request)
             if kind in ("describe", "hello", "doctor"):
                 return getattr(self, kind)(request)
             if kind not in ("prepare", "measure", "verify", "release", "rest", "peaks"):
@@ -77,7 +79,7 @@ class Worker:
         reason = one_line(error)
         # The frames of the traceback hold the arrays of the failed request.
         error.__traceback__ = error.__context__ = error.__cause__ = None
-        if kind == "hello":
+        if kind in ("hello", "describe-ops"):
             return {"type": "unavailable", "reason": reason, "fix": getattr(error, "fix", None)}
         if self.session is not None:
             try:
@@ -97,6 +99,17 @@ class Worker:
             return True
         return self.session is not None and self.session.backend.is_out_of_memory(error)
 
+    def of_ops(self, kind, request):
+        """Describes the user's own operations, or judges an answer to one."""
+        if kind not in ("describe-ops", "judge"):
+            raise CellFailed("unknown request %r" % kind)
+        try:
+            from .own_judge import Judge
+        except ModuleNotFoundError as error:
+            raise Unavailable("Python has no package %s" % error.name, "pip install numpy") from None
+        self.judge = self.judge or Judge()
+        return self.judge.describe_ops(request) if kind == "describe-ops" else self.judge.judge(request)
+
     def describe(self, _request):
         """Lists the variants."""
         return self.adapter.described()
@@ -111,12 +124,14 @@ class Worker:
             for variable in THREAD_VARIABLES:
                 os.environ[variable] = str(options["threads"])
         module = self.module()
-        from . import host
+        from . import host, own_op
         from .session import Session
 
         backend = module.start(self.name, options)
         host.use_threads(backend.threads)
         self.session = Session(backend)
+        for path in options.get("files") or []:
+            self.session.ops += own_op.load(path, self.name)
         reply = self.session.ready()
         # What exists now is never garbage; the collector runs between cells only.
         gc.collect()
@@ -159,7 +174,7 @@ def parsed(line):
 
 def main(name, requests=None):
     """Runs the adapter `name` until the parent ends it."""
-    if name not in registry.ADAPTERS:
+    if name not in registry.ADAPTERS and name != registry.OPS:
         sys.exit("no adapter named %s; the adapters: %s" % (name, ", ".join(registry.ADAPTERS)))
     replies, inbox = Replies(), queue.Queue()
     lines = requests if requests is not None else sys.stdin.buffer

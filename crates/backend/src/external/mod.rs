@@ -9,7 +9,7 @@ pub use python::{Python, interpreter};
 
 use std::sync::{Arc, LazyLock};
 
-use crate::Program;
+use crate::{External, Program};
 
 /// A backend that an adapter in Python serves.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +60,9 @@ package![
     "job.py",
     "numpy_backend.py",
     "operands.py",
+    "own_job.py",
+    "own_judge.py",
+    "own_op.py",
     "registry.py",
     "sampling.py",
     "session.py",
@@ -91,11 +94,32 @@ impl Adapter {
 
     /// Returns the program that runs it in that interpreter.
     pub fn program(&self, python: &Python) -> Program {
+        python_program(python, self.name)
+    }
+}
+
+/// Returns the program that describes operations of the user's own and judges answers to them.
+pub fn program_of_ops(python: &Python) -> Program {
+    python_program(python, OPS)
+}
+
+/// Returns the same program in the interpreter of the adapters among `externals`, which all run in one; `None` without an adapter.
+pub fn judge_of_ops(externals: &[External]) -> Option<Program> {
+    let mut program = externals.iter().find(|external| external.program.preface.is_some())?.program.clone();
+    program.arguments.pop();
+    program.arguments.push(OPS.into());
+    Some(program)
+}
+
+/// The name by which the package serves operations of the user's own.
+const OPS: &str = "ops";
+
+/// Returns the program that runs the package under that name.
+fn python_program(python: &Python, name: &str) -> Program {
         // -P keeps the current folder off the search path: no file of the user's project may stand in for a library.
         let isolation = if python.keeps_folder_off { &["-P"][..] } else { &[] };
-        let arguments = isolation.iter().chain(&["-u", "-c", BOOTSTRAP, self.name]).map(Into::into).collect();
+        let arguments = isolation.iter().chain(&["-u", "-c", BOOTSTRAP, name]).map(Into::into).collect();
         Program { path: python.path.clone(), called: None, arguments, preface: Some(Arc::clone(&PREFACE)) }
-    }
 }
 
 #[cfg(test)]

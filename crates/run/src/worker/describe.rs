@@ -1,8 +1,9 @@
 //! Asks external programs about themselves, outside a run: which backend they are, and what they find on the machine.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use gpubench_backend::protocol::{Described, Reply, Request};
+use gpubench_backend::protocol::{Described, DescribedOp, Reply, Request};
 use gpubench_backend::{Options, Program};
 
 use super::client::{Client, WaitError};
@@ -47,6 +48,28 @@ pub fn described(asked: Search) -> Result<Described, String> {
     };
     client.finish();
     checked(described)
+}
+
+/// Time in which the process of operations of the user's own describes them: their files may import large packages.
+const LIMIT_OF_OPS: Duration = Duration::from_secs(120);
+
+/// Starts `program`, which serves operations of the user's own, and returns its process with their description at `sizes`.
+///
+/// # Errors
+/// In one line: the program cannot be started, ends, is silent, or cannot use a file.
+pub fn described_ops(program: &Program, files: &[PathBuf], sizes: &[u64]) -> Result<(Client, Vec<DescribedOp>), String> {
+    let mut client = started("ops", program, &Request::DescribeOps { files: files.to_vec(), sizes: sizes.to_vec() })?;
+    match client.wait(Instant::now() + LIMIT_OF_OPS, &|| false, &mut |_| {}) {
+        Ok(Reply::DescribedOps { ops }) => Ok((client, ops)),
+        Ok(Reply::Unavailable { reason, fix }) => {
+            Err(fix.map_or_else(|| reason.clone(), |fix| format!("{reason}: {fix}")))
+        }
+        Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => Err(reason),
+        Ok(_) => Err("their process sent an unexpected reply".into()),
+        Err(WaitError::TimedOut | WaitError::Interrupted) => {
+            Err(format!("they were not loaded within {} s", LIMIT_OF_OPS.as_secs()))
+        }
+    }
 }
 
 /// Returns the description, or the reason that no plan can use it.

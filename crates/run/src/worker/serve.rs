@@ -119,6 +119,9 @@ fn answer(
             require_threads(&options).map_err(CellError::Failed)?;
             Ok(Reply::Findings { findings: (registration.findings)(&options) })
         }
+        Request::DescribeOps { .. } | Request::Judge { .. } => {
+            Err(CellError::Failed("this backend has no operations of the user's own".into()))
+        }
         Request::Exit => Err(CellError::Failed("exit is not answered".into())),
     }));
     match attempt {

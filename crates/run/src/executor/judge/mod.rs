@@ -2,22 +2,26 @@
 //! turns their replies into those of a worker that has judged.
 
 pub mod answer_file;
+mod own;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use gpubench_backend::Variant;
+use gpubench_backend::{Program, Variant};
 use gpubench_backend::host::temporary_folder::TemporaryFolder;
 use gpubench_backend::host::vector_registers;
 use gpubench_backend::protocol::{Answered, Reply, Request};
 use gpubench_backend::verify::{KEPT, OPERANDS_CHANGED};
+use gpubench_ops::own::is_own;
 use gpubench_ops::{self as op, Checked, Decisive, Op};
 use gpubench_report::case::Case;
 use gpubench_report::data::{self, Operand};
 use gpubench_report::error::CellError;
 
 use crate::worker::operands::Operands;
+
+use own::{OwnJudge, Verdict};
 
 /// The answers of external workers that were judged right.
 #[derive(Default)]
@@ -28,6 +32,8 @@ pub(crate) struct AnswerJudge {
     operands: Operands,
     jobs: HashMap<u64, Known>,
     files: u64,
+    /// For operations of the user's own.
+    own: OwnJudge,
 }
 
 /// What is known of a job whose first answer was right.
@@ -40,6 +46,11 @@ struct Known {
 }
 
 impl AnswerJudge {
+    /// Returns a judge that has no answers yet; `program` and `files` are those of operations of the user's own.
+    pub(crate) fn new(program: Option<Program>, files: Vec<PathBuf>) -> AnswerJudge {
+        AnswerJudge { own: OwnJudge::new(program, files), ..AnswerJudge::default() }
+    }
+
     /// Returns the path of a file that does not exist yet, for one answer.
     ///
     /// # Errors
@@ -93,8 +104,22 @@ impl AnswerJudge {
         self.jobs.remove(&job);
         let Answered { phases, picked, threads, libraries, .. } = about.answered.clone();
         let mut phases = phases.unwrap_or_default();
-        let op = about.op()?;
         let start = Instant::now();
+        if is_own(&about.case.op) {
+            let Verdict { error, complaint, inputs, decisive } = self.own.judge(about.case, path)?;
+            if about.answered.inputs != inputs {
+                return Err(CellError::Failed(OTHER_INPUTS.into()));
+            }
+            phases.check_s = start.elapsed().as_secs_f64();
+            if let Some(complaint) = complaint {
+                let reason = format!("the answer is wrong: {complaint}");
+                return Ok(Reply::Incorrect { error, inputs, phases, reason });
+            }
+            let answers = vec![own::fingerprint(path)?];
+            self.jobs.insert(job, Known { inputs: inputs.clone(), answers, decisive });
+            return Ok(Reply::Prepared { error, inputs, phases, picked, threads, libraries });
+        }
+        let op = about.op()?;
         let answer = about.read(path)?;
         let kept = self.operands.of(op, about.case, || Ok(()), || None)?;
         let inputs = kept.fingerprint.clone();
@@ -122,20 +147,27 @@ impl AnswerJudge {
 
     /// Checks the answer of a timed execution, or of one after the answer was erased.
     fn later(&mut self, job: u64, path: &Path, about: &AnswerContext<'_>) -> Result<Reply, CellError> {
-        let answer = about.read(path)?;
+        let is_own = is_own(&about.case.op);
+        let answer = if is_own { vec![] } else { about.read(path)? };
         let known = self.jobs.get_mut(&job).ok_or_else(not_prepared)?;
         if about.answered.inputs != known.inputs {
             return Ok(Reply::Refuted { reason: OPERANDS_CHANGED.into(), error: None });
         }
-        let found = data::fingerprint(&answer);
+        let found = if is_own { own::fingerprint(path)? } else { data::fingerprint(&answer) };
         if known.answers.contains(&found) {
             return Ok(Reply::Verified);
         }
-        let op = about.op()?;
-        let kept = self.operands.of(op, about.case, || Ok(()), || None)?;
-        let error = about.check(op, &kept.operands, &answer)?;
-        if !error.is_right() {
-            let reason = format!("the answer of a later execution is wrong: {}", error.complaint());
+        let (error, complaint) = if is_own {
+            let verdict = self.own.judge(about.case, path)?;
+            (verdict.error, verdict.complaint)
+        } else {
+            let op = about.op()?;
+            let kept = self.operands.of(op, about.case, || Ok(()), || None)?;
+            let error = about.check(op, &kept.operands, &answer)?;
+            (error, (!error.is_right()).then(|| error.complaint()))
+        };
+        if let Some(complaint) = complaint {
+            let reason = format!("the answer of a later execution is wrong: {complaint}");
             return Ok(Reply::Refuted { reason, error: Some(error) });
         }
         known.answers.push(found);
@@ -144,9 +176,12 @@ impl AnswerJudge {
 
     /// Checks that the answer changed when an element of an operand did, and that the element is as before.
     fn altered(&mut self, job: u64, path: &Path, about: &AnswerContext<'_>) -> Result<Reply, CellError> {
-        let answer = about.read(path)?;
+        let found = match is_own(&about.case.op) {
+            true => own::fingerprint(path)?,
+            false => data::fingerprint(&about.read(path)?),
+        };
         let known = self.jobs.get(&job).ok_or_else(not_prepared)?;
-        let reason = if known.answers.contains(&data::fingerprint(&answer)) {
+        let reason = if known.answers.contains(&found) {
             KEPT
         } else if about.answered.inputs != known.inputs {
             NOT_RESTORED
@@ -156,6 +191,10 @@ impl AnswerJudge {
         Ok(Reply::Refuted { reason: reason.into(), error: None })
     }
 }
+
+/// Reason for inputs of an operation of the user's own that are not those of its judge.
+const OTHER_INPUTS: &str = "its inputs differ from those in another process with the same seed: the function of the inputs must \
+                            take all random numbers from its rng, and read nothing that changes";
 
 /// Reason for an altered operand that is not as it was before.
 const NOT_RESTORED: &str = "the operands are not what they were before one of them was altered";

@@ -8,6 +8,7 @@ pub use refine::{NextSize, NextSizes, PASSES};
 
 use std::time::Instant;
 
+use gpubench_backend::external::judge_of_ops;
 use gpubench_backend::host::{environment, memory};
 use gpubench_ops::peak_share;
 use gpubench_report::measure::stopping::{Reason, Rule};
@@ -54,7 +55,7 @@ impl<'a> Rounds<'a> {
                 workers,
                 observer,
                 inputs: InputFingerprints::default(),
-                judge: AnswerJudge::default(),
+                judge: AnswerJudge::new(judge_of_ops(&run.externals), run.options.files.clone()),
                 earlier: run.earlier.as_ref(),
                 limit: run.cell_timeout,
                 sampled_s: 0.0,

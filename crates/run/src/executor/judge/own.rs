@@ -1,0 +1,87 @@
+//! Judges answers to operations of the user's own: a process of their files, which times nothing, compares them with the right
+//! answer.
+
+use std::hash::{DefaultHasher, Hasher};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use gpubench_backend::Program;
+use gpubench_backend::protocol::{Reply, Request};
+use gpubench_ops::{Checked, Decisive};
+use gpubench_report::case::Case;
+use gpubench_report::error::CellError;
+
+use crate::worker::client::{Client, WaitError};
+use crate::worker::describe;
+
+/// Time in which an answer is judged; the reference may be slow.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// The files of the user's own operations, and the process that judges answers to them, from the first answer on.
+#[derive(Default)]
+pub(crate) struct OwnJudge {
+    program: Option<Program>,
+    files: Vec<PathBuf>,
+    process: Option<Client>,
+}
+
+/// The verdict on an answer.
+pub(super) struct Verdict {
+    pub(super) error: Checked,
+    /// Reason that the answer is wrong, in one line.
+    pub(super) complaint: Option<String>,
+    /// Fingerprint of the inputs, hexadecimal.
+    pub(super) inputs: String,
+    /// Element of an input on which the right answer depends.
+    pub(super) decisive: Option<Decisive>,
+}
+
+impl OwnJudge {
+    pub(super) fn new(program: Option<Program>, files: Vec<PathBuf>) -> OwnJudge {
+        OwnJudge { program, files, process: None }
+    }
+
+    pub(super) fn judge(&mut self, case: &Case, answer: &Path) -> Result<Verdict, CellError> {
+        let failed = |reason: String| CellError::Failed(format!("its answer cannot be judged: {reason}"));
+        let mut process = match self.process.take() {
+            Some(process) => process,
+            None => self.start().map_err(failed)?,
+        };
+        process.send(&Request::Judge { case: case.clone(), answer: answer.to_owned() });
+        match process.wait(Instant::now() + LIMIT, &|| false, &mut |_| {}) {
+            Ok(Reply::Judged { value, bound, fault, inputs, decisive }) => {
+                self.process = Some(process);
+                let error = Checked::new(value, bound);
+                let complaint = match fault {
+                    Some(fault) => Some(format!("it {fault}")),
+                    None => (!error.is_right()).then(|| error.complaint()),
+                };
+                Ok(Verdict { error, complaint, inputs, decisive })
+            }
+            Ok(Reply::Failed { reason, .. } | Reply::Unavailable { reason, .. } | Reply::Skipped { reason, .. }) => {
+                self.process = Some(process);
+                Err(failed(reason))
+            }
+            Ok(_) => Err(failed("an unexpected reply came".into())),
+            // A process that hangs is killed when it is dropped; the next answer gets a new one.
+            Err(WaitError::Gone(reason)) => Err(failed(reason)),
+            Err(WaitError::TimedOut | WaitError::Interrupted) => {
+                Err(failed(format!("the reference took more than {} s", LIMIT.as_secs())))
+            }
+        }
+    }
+
+    fn start(&self) -> Result<Client, String> {
+        let program = self.program.as_ref().ok_or("there is no Python for it")?;
+        describe::described_ops(program, &self.files, &[]).map(|(process, _)| process)
+    }
+}
+
+/// Returns the fingerprint of a file.
+pub(super) fn fingerprint(path: &Path) -> Result<u64, CellError> {
+    let bytes = std::fs::read(path)
+        .map_err(|error| CellError::Failed(format!("its answer cannot be judged: {}: {error}", path.display())))?;
+    let mut hasher = DefaultHasher::new();
+    hasher.write(&bytes);
+    Ok(hasher.finish())
+}

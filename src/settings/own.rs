@@ -1,0 +1,82 @@
+//! Loads the Python files among the ops, which define operations of the user's own.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use anyhow::{Context, Result, anyhow};
+
+use super::config::SweepFile;
+use super::option_types::{Ops, Sizes};
+use super::options::SweepOptions;
+use crate::backend::Variant;
+use crate::backend::external::{interpreter, program_of_ops};
+use crate::op::own;
+use crate::worker::describe;
+
+/// The variants of the user's own operations, with the backends that run them.
+static VARIANTS: OnceLock<Vec<(String, Variant)>> = OnceLock::new();
+
+/// Returns whether an item of a list of ops names a file.
+pub fn is_file(item: &str) -> bool {
+    Path::new(item).extension().is_some_and(|extension| extension == "py")
+}
+
+/// Returns the variants of the user's own operations on a backend.
+pub fn variants(backend: &str) -> impl Iterator<Item = &'static Variant> {
+    let all = VARIANTS.get().map(Vec::as_slice).unwrap_or_default();
+    all.iter().filter(move |(name, _)| name == backend).map(|(_, variant)| variant)
+}
+
+/// Returns the backends that run an operation of the user's own, in the order of its variants.
+pub fn backends(op: &str) -> Vec<String> {
+    let all = VARIANTS.get().map(Vec::as_slice).unwrap_or_default();
+    let mut found: Vec<String> = vec![];
+    for (backend, variant) in all {
+        if variant.op == op && !found.contains(backend) {
+            found.push(backend.clone());
+        }
+    }
+    found
+}
+
+/// Loads the files that the ops of a command line or of a sweep file name, puts the names of their operations in place, and
+/// returns the absolute paths of the files.
+///
+/// # Errors
+/// There is no Python, or a file does not exist or defines no operation; in one line.
+pub fn load(cli: &mut SweepOptions, file: &mut SweepFile) -> Result<Vec<PathBuf>> {
+    let python = cli.python.clone().or_else(|| file.defaults.python.clone());
+    let sizes: Vec<u64> = cli.sizes.clone().map(|Sizes(sizes)| sizes).unwrap_or_default();
+    let layers = || std::iter::once(&*cli).chain(&file.tables).chain([&file.defaults]);
+    let named: Vec<String> = layers().flat_map(|layer| layer.ops.iter().flat_map(|Ops(ops)| ops)).cloned().collect();
+    let mut files: Vec<(String, PathBuf)> = vec![];
+    for item in named.into_iter().filter(|item| is_file(item)) {
+        if files.iter().all(|(known, _)| *known != item) {
+            let path = Path::new(&item).canonicalize().with_context(|| format!("--ops: '{item}'"))?;
+            files.push((item, path));
+        }
+    }
+    if files.is_empty() {
+        return Ok(vec![]);
+    }
+    let paths: Vec<PathBuf> = files.iter().map(|(_, path)| path.clone()).collect();
+    let python = interpreter(python.as_deref()).map_err(|error| anyhow!("--ops {} needs Python: {error:#}", files[0].0))?;
+    let (process, described) = describe::described_ops(&program_of_ops(&python), &paths, &sizes)
+        .map_err(|reason| anyhow!("--ops: {reason}"))?;
+    process.finish();
+    let ops: Vec<own::OwnOp> = described.iter().map(|described| described.op.clone()).collect();
+    own::register(&ops).map_err(|reason| anyhow!("--ops: {reason}"))?;
+    let variants = described.into_iter().flat_map(|described| described.variants);
+    // A process resolves the settings of one run.
+    let _ = VARIANTS.set(variants.map(|own| (own.backend, own.variant)).collect());
+    let in_place = |layer: &mut SweepOptions| {
+        let Some(Ops(names)) = &mut layer.ops else { return };
+        let of_item = |item: &String| match files.iter().find(|(known, _)| known == item) {
+            Some((_, path)) => ops.iter().filter(|op| op.file == *path).map(|op| op.name.clone()).collect(),
+            None => vec![item.clone()],
+        };
+        *names = names.iter().flat_map(of_item).collect();
+    };
+    std::iter::once(cli).chain(&mut file.tables).chain([&mut file.defaults]).for_each(in_place);
+    Ok(paths)
+}
