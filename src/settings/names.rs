@@ -1,5 +1,7 @@
 //! Parses names on the command line and in sweep files: of ops, element types, backends, formats.
 
+use std::path::Path;
+
 use anyhow::{Result, anyhow, bail};
 use gpubench_text::words::{choose, unknown};
 
@@ -8,7 +10,7 @@ use crate::backend::external::ADAPTERS;
 use crate::backend::{BACKENDS, TransferMemory};
 use crate::case::{Cache, DType};
 use crate::op::OPS;
-use crate::settings::{ReportFormat, own};
+use crate::settings::ReportFormat;
 use crate::write::chart::{self, ChartKind, Selection, Theme};
 use crate::write::report::FORMATS;
 
@@ -82,11 +84,16 @@ fn chosen(kind: &str, text: &str, valid: &[&str]) -> Result<Vec<usize>> {
     }
 }
 
+/// Returns whether an item of a list of ops names a file that defines operations of the user's own.
+pub fn is_file(item: &str) -> bool {
+    Path::new(item).extension().is_some_and(|extension| extension == "py")
+}
+
 /// Parses names of ops and of files that define operations of the user's own; returns the ops in the order of [`OPS`], then the
 /// files.
 pub fn ops(text: &str) -> Result<Vec<String>> {
     let valid: Vec<&str> = OPS.iter().map(|op| op.name()).collect();
-    let (files, names): (Vec<&str>, Vec<&str>) = text.split(',').partition(|item| own::is_file(item.trim()));
+    let (files, names): (Vec<&str>, Vec<&str>) = text.split(',').partition(|item| is_file(item.trim()));
     let mut found: Vec<String> = vec![];
     if files.is_empty() || names.iter().any(|name| !name.trim().is_empty()) {
         let names = chosen("op", &names.join(","), &valid)?;

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, anyhow};
 
 use super::config::SweepFile;
+use super::names;
 use super::option_types::{Ops, Sizes};
 use super::options::SweepOptions;
 use crate::backend::Variant;
@@ -15,11 +16,6 @@ use crate::worker::describe;
 
 /// The variants of the user's own operations, with the backends that run them.
 static VARIANTS: OnceLock<Vec<(String, Variant)>> = OnceLock::new();
-
-/// Returns whether an item of a list of ops names a file.
-pub fn is_file(item: &str) -> bool {
-    Path::new(item).extension().is_some_and(|extension| extension == "py")
-}
 
 /// Returns the variants of the user's own operations on a backend.
 pub fn variants(backend: &str) -> impl Iterator<Item = &'static Variant> {
@@ -48,9 +44,10 @@ pub fn load(cli: &mut SweepOptions, file: &mut SweepFile) -> Result<Vec<PathBuf>
     let python = cli.python.clone().or_else(|| file.defaults.python.clone());
     let sizes: Vec<u64> = cli.sizes.clone().map(|Sizes(sizes)| sizes).unwrap_or_default();
     let layers = || std::iter::once(&*cli).chain(&file.tables).chain([&file.defaults]);
-    let named: Vec<String> = layers().flat_map(|layer| layer.ops.iter().flat_map(|Ops(ops)| ops)).cloned().collect();
+    let named: Vec<String> =
+        layers().flat_map(|layer| layer.ops.iter().flat_map(|Ops(ops)| ops)).cloned().collect();
     let mut files: Vec<(String, PathBuf)> = vec![];
-    for item in named.into_iter().filter(|item| is_file(item)) {
+    for item in named.into_iter().filter(|item| names::is_file(item)) {
         if files.iter().all(|(known, _)| *known != item) {
             let path = Path::new(&item).canonicalize().with_context(|| format!("--ops: '{item}'"))?;
             files.push((item, path));
@@ -60,7 +57,8 @@ pub fn load(cli: &mut SweepOptions, file: &mut SweepFile) -> Result<Vec<PathBuf>
         return Ok(vec![]);
     }
     let paths: Vec<PathBuf> = files.iter().map(|(_, path)| path.clone()).collect();
-    let python = interpreter(python.as_deref()).map_err(|error| anyhow!("--ops {} needs Python: {error:#}", files[0].0))?;
+    let python = interpreter(python.as_deref())
+        .map_err(|error| anyhow!("--ops {} needs Python: {error:#}", files[0].0))?;
     let (process, described) = describe::described_ops(&program_of_ops(&python), &paths, &sizes)
         .map_err(|reason| anyhow!("--ops: {reason}"))?;
     process.finish();

@@ -7,7 +7,7 @@ use crate::cli::{Ended, Folder};
 /// Returns a Python with NumPy and SciPy; `None`, with the reason printed, where there is none. With `GPUBENCH_REQUIRE=numpy`
 /// that fails.
 #[expect(clippy::print_stderr, reason = "a test that is left out says why")]
-fn python_with_numpy() -> Option<String> {
+pub(super) fn python_with_numpy() -> Option<String> {
     let prefixes = std::env::var("GPUBENCH_TEST_PREFIXES").unwrap_or_default();
     let found = prefixes.split(':').map(|prefix| format!("{prefix}/bin/python")).find(|python| {
         let mut check = std::process::Command::new(python);

@@ -249,7 +249,7 @@ pub struct DescribedOp {
     /// The operation.
     #[serde(flatten)]
     pub op: OwnOp,
-    /// Its variants on all backends.
+    /// The variants, of all backends.
     pub variants: Vec<OwnVariant>,
 }
 

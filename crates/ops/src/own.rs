@@ -29,20 +29,20 @@ pub struct OwnOp {
 }
 
 /// An [`OwnOp`] as one of the ops.
-struct Known {
+struct Registered {
     about: About,
     dtypes: &'static [DType],
     work: Vec<(u64, f64, f64)>,
 }
 
-static KNOWN: RwLock<Vec<&'static Known>> = RwLock::new(Vec::new());
+static REGISTERED: RwLock<Vec<&'static Registered>> = RwLock::new(Vec::new());
 
 /// Makes [`crate::find`] find these operations too, for the rest of the process.
 ///
 /// # Errors
 /// In one line: a name is that of an op of gpubench, or of another of these operations.
 pub fn register(ops: &[OwnOp]) -> Result<(), String> {
-    let mut known = KNOWN.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut known = REGISTERED.write().unwrap_or_else(std::sync::PoisonError::into_inner);
     for op in ops {
         let file = op.file.file_name().unwrap_or_default().to_string_lossy();
         if OPS.iter().any(|built_in| built_in.name() == op.name) {
@@ -57,13 +57,13 @@ pub fn register(ops: &[OwnOp]) -> Result<(), String> {
             about.limit = Limit::Latency;
         }
         let dtypes = Box::leak(op.dtypes.clone().into());
-        known.push(Box::leak(Box::new(Known { about, dtypes, work: op.work.clone() })));
+        known.push(Box::leak(Box::new(Registered { about, dtypes, work: op.work.clone() })));
     }
     Ok(())
 }
 
-fn known(name: &str) -> Option<&'static Known> {
-    let known = KNOWN.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+fn known(name: &str) -> Option<&'static Registered> {
+    let known = REGISTERED.read().unwrap_or_else(std::sync::PoisonError::into_inner);
     known.iter().copied().find(|op| op.about.name == name)
 }
 
@@ -82,7 +82,7 @@ pub fn dtypes(name: &str) -> Option<&'static [DType]> {
     known(name).map(|op| op.dtypes)
 }
 
-impl Op for Known {
+impl Op for Registered {
     fn about(&self) -> About {
         self.about
     }
@@ -94,7 +94,8 @@ impl Op for Known {
             (_, Some(&(n, bytes, flop))) if n == case.n => (bytes, flop),
             (Some(&(n, bytes, flop)), Some(&(other, more_bytes, more_flop))) => {
                 let share = (case.n as f64 / n as f64).ln() / (other as f64 / n as f64).ln();
-                let between = |low: f64, high: f64| if low > 0.0 { low * (high / low).powf(share) } else { low };
+                let between =
+                    |low: f64, high: f64| if low > 0.0 { low * (high / low).powf(share) } else { low };
                 (between(bytes, more_bytes), between(flop, more_flop))
             }
             _ => (0.0, 0.0),
@@ -120,7 +121,9 @@ impl Op for Known {
     }
 
     fn judge(&self, _given: &Given) -> Result<Checked, CellError> {
-        Err(CellError::Failed("the answer of an operation of the user's own is judged by the process of its file".into()))
+        Err(CellError::Failed(
+            "the answer of an operation of the user's own is judged by the process of its file".into(),
+        ))
     }
 }
 
@@ -130,7 +133,14 @@ mod tests {
 
     fn op(name: &str, work: &[(u64, f64, f64)]) -> OwnOp {
         let (file, work) = ("mine.py".into(), work.to_vec());
-        OwnOp { name: name.into(), summary: "mine".into(), sizes: vec![8], dtypes: vec![DType::F32], file, work }
+        OwnOp {
+            name: name.into(),
+            summary: "mine".into(),
+            sizes: vec![8],
+            dtypes: vec![DType::F32],
+            file,
+            work,
+        }
     }
 
     #[test]

@@ -116,10 +116,10 @@ const OPS: &str = "ops";
 
 /// Returns the program that runs the package under that name.
 fn python_program(python: &Python, name: &str) -> Program {
-        // -P keeps the current folder off the search path: no file of the user's project may stand in for a library.
-        let isolation = if python.keeps_folder_off { &["-P"][..] } else { &[] };
-        let arguments = isolation.iter().chain(&["-u", "-c", BOOTSTRAP, name]).map(Into::into).collect();
-        Program { path: python.path.clone(), called: None, arguments, preface: Some(Arc::clone(&PREFACE)) }
+    // -P keeps the current folder off the search path: no file of the user's project may stand in for a library.
+    let isolation = if python.keeps_folder_off { &["-P"][..] } else { &[] };
+    let arguments = isolation.iter().chain(&["-u", "-c", BOOTSTRAP, name]).map(Into::into).collect();
+    Program { path: python.path.clone(), called: None, arguments, preface: Some(Arc::clone(&PREFACE)) }
 }
 
 #[cfg(test)]

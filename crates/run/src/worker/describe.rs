@@ -57,8 +57,13 @@ const LIMIT_OF_OPS: Duration = Duration::from_secs(120);
 ///
 /// # Errors
 /// In one line: the program cannot be started, ends, is silent, or cannot use a file.
-pub fn described_ops(program: &Program, files: &[PathBuf], sizes: &[u64]) -> Result<(Client, Vec<DescribedOp>), String> {
-    let mut client = started("ops", program, &Request::DescribeOps { files: files.to_vec(), sizes: sizes.to_vec() })?;
+pub fn described_ops(
+    program: &Program,
+    files: &[PathBuf],
+    sizes: &[u64],
+) -> Result<(Client, Vec<DescribedOp>), String> {
+    let mut client =
+        started("ops", program, &Request::DescribeOps { files: files.to_vec(), sizes: sizes.to_vec() })?;
     match client.wait(Instant::now() + LIMIT_OF_OPS, &|| false, &mut |_| {}) {
         Ok(Reply::DescribedOps { ops }) => Ok((client, ops)),
         Ok(Reply::Unavailable { reason, fix }) => {

@@ -8,11 +8,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use gpubench_backend::{Program, Variant};
 use gpubench_backend::host::temporary_folder::TemporaryFolder;
 use gpubench_backend::host::vector_registers;
 use gpubench_backend::protocol::{Answered, Reply, Request};
 use gpubench_backend::verify::{KEPT, OPERANDS_CHANGED};
+use gpubench_backend::{Program, Variant};
 use gpubench_ops::own::is_own;
 use gpubench_ops::{self as op, Checked, Decisive, Op};
 use gpubench_report::case::Case;
@@ -21,7 +21,7 @@ use gpubench_report::error::CellError;
 
 use crate::worker::operands::Operands;
 
-use own::{OwnJudge, Verdict};
+use own::{OwnJudge, OwnVerdict};
 
 /// The answers of external workers that were judged right.
 #[derive(Default)]
@@ -106,7 +106,7 @@ impl AnswerJudge {
         let mut phases = phases.unwrap_or_default();
         let start = Instant::now();
         if is_own(&about.case.op) {
-            let Verdict { error, complaint, inputs, decisive } = self.own.judge(about.case, path)?;
+            let OwnVerdict { error, complaint, inputs, decisive } = self.own.judge(about.case, path)?;
             if about.answered.inputs != inputs {
                 return Err(CellError::Failed(OTHER_INPUTS.into()));
             }

@@ -26,7 +26,7 @@ pub(crate) struct OwnJudge {
 }
 
 /// The verdict on an answer.
-pub(super) struct Verdict {
+pub(super) struct OwnVerdict {
     pub(super) error: Checked,
     /// Reason that the answer is wrong, in one line.
     pub(super) complaint: Option<String>,
@@ -41,7 +41,7 @@ impl OwnJudge {
         OwnJudge { program, files, process: None }
     }
 
-    pub(super) fn judge(&mut self, case: &Case, answer: &Path) -> Result<Verdict, CellError> {
+    pub(super) fn judge(&mut self, case: &Case, answer: &Path) -> Result<OwnVerdict, CellError> {
         let failed = |reason: String| CellError::Failed(format!("its answer cannot be judged: {reason}"));
         let mut process = match self.process.take() {
             Some(process) => process,
@@ -56,9 +56,13 @@ impl OwnJudge {
                     Some(fault) => Some(format!("it {fault}")),
                     None => (!error.is_right()).then(|| error.complaint()),
                 };
-                Ok(Verdict { error, complaint, inputs, decisive })
+                Ok(OwnVerdict { error, complaint, inputs, decisive })
             }
-            Ok(Reply::Failed { reason, .. } | Reply::Unavailable { reason, .. } | Reply::Skipped { reason, .. }) => {
+            Ok(
+                Reply::Failed { reason, .. }
+                | Reply::Unavailable { reason, .. }
+                | Reply::Skipped { reason, .. },
+            ) => {
                 self.process = Some(process);
                 Err(failed(reason))
             }
@@ -79,8 +83,9 @@ impl OwnJudge {
 
 /// Returns the fingerprint of a file.
 pub(super) fn fingerprint(path: &Path) -> Result<u64, CellError> {
-    let bytes = std::fs::read(path)
-        .map_err(|error| CellError::Failed(format!("its answer cannot be judged: {}: {error}", path.display())))?;
+    let bytes = std::fs::read(path).map_err(|error| {
+        CellError::Failed(format!("its answer cannot be judged: {}: {error}", path.display()))
+    })?;
     let mut hasher = DefaultHasher::new();
     hasher.write(&bytes);
     Ok(hasher.finish())
