@@ -1,13 +1,14 @@
 //! `gpubench list`: prints the registries as tables or JSON. Loads no library and starts no worker.
 
 use crate::write::terminal::hanging_within;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde::Serialize;
 
 use crate::backend::external::ADAPTERS;
 use crate::backend::{Accuracy, BACKENDS, Options, Origin, Side, Variant};
 use crate::case::DType;
 use crate::op::{OPS, Op};
+use crate::settings::names::is_file;
 use crate::settings::options::Ops;
 
 /// Everything that can be named on the command line.
@@ -49,6 +50,11 @@ impl Inventory {
     /// Lists the registries and the libraries in `options`, or only the part about the named `ops`. The variants of the simulated
     /// device depend on its script and are not listed.
     pub(crate) fn of_registries(options: &Options, ops: &[Ops]) -> Result<Inventory> {
+        if let Some(file) = ops.iter().flat_map(|ops| &ops.0).find(|name| is_file(name)) {
+            bail!(
+                "list names gpubench's own operations; for those of a file: gpubench run --ops {file} --dry-run"
+            );
+        }
         let is_named = |op: &dyn Op| ops.iter().flat_map(|ops| &ops.0).any(|name| name == op.name());
         let is_listed = |op: &&'static dyn Op| ops.is_empty() || is_named(*op);
         let listed: Vec<&'static dyn Op> = OPS.iter().copied().filter(is_listed).collect();

@@ -85,5 +85,6 @@ fn a_file_that_cannot_be_used_is_refused_in_one_line() {
         folder.refuses(&format!("run --ops mine.py --python {python}"), expected);
     }
     folder.refuses("run --ops missing.py", "missing.py");
+    folder.refuses("list mine.py", "--ops mine.py --dry-run");
     folder.refuses("run --ops mine.py --python missing/python3", "--python PATH");
 }

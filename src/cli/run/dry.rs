@@ -74,8 +74,10 @@ fn write_cells(plan: &Plan, obstacles: &[Option<String>], out: &mut dyn Write) -
     for (planned, obstacle) in plan.cells.iter().zip(obstacles) {
         let case = &planned.cell.case;
         let work = op::find(&case.op).map(|op| op.work(case));
-        let figure =
-            |figure: Option<f64>| figure.map_or_else(|| "-".into(), |figure| format!("{figure:.3e}"));
+        // Of an operation of the user's own the work may be unknown.
+        let figure = |figure: Option<f64>| {
+            figure.filter(|figure| *figure > 0.0).map_or_else(|| "-".into(), |figure| format!("{figure:.3e}"))
+        };
         writeln!(
             out,
             "{:<widest_op$}  {:>8}  {:<5}  {:>8}  {:<widest$}  {:>9}  {:>9}{}",
