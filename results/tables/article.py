@@ -79,7 +79,7 @@ def machine_quality():
 
 def largest():
     """A row per op: the speed-ups at its largest size, and that of the GPU vendor's library by kernel time."""
-    lines = ["| op | N | best CPU | best GPU | kernel | resident | end to end, pageable | end to end, pinned | vendor's library, kernel |",
+    lines = ["| op | N | best CPU | best GPU | data stays: device clock | data stays: host clock | copied each call: pageable | copied each call: pinned | vendor's library, device clock |",
              "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
     last = {op: (n, size["speed_ups"]) for op, n, size in sizes()}
     for op, (n, of) in last.items():
@@ -113,7 +113,7 @@ def vendor(op, n, cpu_s):
 def wins():
     """How many of the cases each side wins, by kind of speed-up."""
     parts = []
-    for kind, words in (("end_to_end", "End to end"), ("resident", "with the data on the device"), ("kernel", "by the kernel alone")):
+    for kind, words in (("end_to_end", "With copies in each call"), ("resident", "where data stays, by the host clock,"), ("kernel", "by the device clock")):
         of = [size["speed_ups"][kind]["ratio"] for _, _, size in sizes() if kind in size["speed_ups"]]
         gpu, cpu = sum(r["low"] > 1 for r in of), sum(r["high"] < 1 for r in of)
         even = len(of) - gpu - cpu
@@ -123,7 +123,7 @@ def wins():
 
 
 def compared():
-    lines = ["| op | N | article: CPU | GPU | speed-up | ours: CPU | GPU | end to end | resident | kernel |",
+    lines = ["| op | N | article: CPU | GPU | speed-up | ours: CPU | GPU | copied each call | data stays: host clock | data stays: device clock |",
              "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"]
     for op, n, size in sizes():
         cpu, gpu = (ms / 1e3 for ms in PUBLISHED[op][n])
