@@ -13,7 +13,7 @@ use super::{hints, stream};
 use crate::baseline;
 use crate::fleet::file;
 use crate::report::file::{FILE_NAME, LARGEST};
-use crate::settings::resolve::RESULTS;
+use crate::settings::RESULTS;
 
 /// Returns the reports that the user named, or the newest run, whose folder a note names.
 ///

@@ -8,9 +8,7 @@ use crate::backend::external::ADAPTERS;
 use crate::backend::{BACKENDS, TransferMemory};
 use crate::case::{Cache, DType};
 use crate::op::OPS;
-use crate::settings::ReportFormat;
 use crate::write::chart::{self, ChartKind, Selection, Theme};
-use crate::write::report::FORMATS;
 
 /// What a word means that is not valid.
 enum Meaning {
@@ -155,11 +153,6 @@ pub fn dtypes(text: &str) -> Result<Vec<DType>> {
     Ok(chosen("dtype", &text, &valid)?.into_iter().map(|index| DType::ALL[index]).collect())
 }
 
-/// Parses formats of reports; returns them in the order of [`FORMATS`].
-pub fn formats(text: &str) -> Result<Vec<ReportFormat>> {
-    FORMATS.parse(text)
-}
-
 /// Parses formats of charts: `png`, `svg`.
 pub fn chart_formats(text: &str) -> Result<Vec<chart::Format>> {
     let charts = chart::Format::ALL;
@@ -182,7 +175,6 @@ mod tests {
         assert_eq!(ops("svd, matmul,svd").ok(), Some(vec!["matmul".to_owned(), "svd".to_owned()]));
         assert_eq!(ops("all").map(|all| all.len()).ok(), Some(OPS.len()));
         assert_eq!(dtypes("float64,f32").ok(), Some(DType::ALL.to_vec()));
-        assert_eq!(formats("csv,table").ok(), Some(vec![FORMATS.all[0], FORMATS.all[2]]));
     }
 
     #[test]
@@ -224,7 +216,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_list_panics(text in ".*") {
-            let _ = (ops(&text).is_ok(), dtypes(&text).is_ok(), formats(&text).is_ok());
+            let _ = (ops(&text).is_ok(), dtypes(&text).is_ok());
         }
     }
 }

@@ -7,14 +7,12 @@ use anyhow::{Result, bail, ensure};
 
 use super::dry::write_plan;
 use super::measure::{deliver, measure, view};
-use super::request::{check_contenders, print_default_sweep, print_notes, request};
-use super::{INTERRUPTED, exit_code};
+use super::{INTERRUPTED, check_contenders, exit_code, print_default_sweep, print_notes};
 use crate::backend::{External, Side};
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
 use crate::cli::show::rendered;
 use crate::cli::stream;
-use crate::cli::sweep::sweep_file;
 use crate::executor::{self, Watch};
 use crate::fleet::{self, Fleet, Source};
 use crate::plan::{self, Plan};
@@ -34,7 +32,7 @@ struct DeviceRun {
 
 /// Runs the sweep on each of `devices`, and prints the merged report.
 pub(crate) fn run(args: &RunArgs, devices: &DeviceSelection) -> Result<ExitCode> {
-    let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
+    let settings = super::settings(args)?;
     let externals = plan::describe(&settings)?;
     let plan = Plan::of(&settings, &externals)?;
     check_contenders(&plan, &settings)?;
