@@ -106,10 +106,7 @@ impl Folder {
     }
 }
 
-/// Returns the folder in `--out` of a command that reads reports; `None` for stdout, also written `-`.
-///
-/// # Errors
-/// The name of the folder is empty.
+/// Returns the folder in `--out` of a command that reads reports; `None` for stdout, also written `-`. An empty name is an error.
 pub(crate) fn named(out: Option<&Path>) -> Result<Option<&Path>> {
     let out = out.filter(|out| *out != Path::new("-"));
     ensure!(
@@ -157,10 +154,7 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Locks a folder; returns `None` if another process holds its lock.
-    ///
-    /// # Errors
-    /// No file can be made or written in the folder.
+    /// Locks a folder by writing a file in it; returns `None` if another process holds its lock.
     pub(crate) fn take(folder: &Path) -> io::Result<Option<Lock>> {
         let path = folder.join(".gpubench.lock");
         let mut options = OpenOptions::new();

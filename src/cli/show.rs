@@ -75,10 +75,7 @@ fn folder_of_run(shown: &Path) -> Option<PathBuf> {
     Some(if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() })
 }
 
-/// Removes the rows of other ops.
-///
-/// # Errors
-/// No row is left.
+/// Removes the rows of other ops, of which some must be left.
 fn keep_ops(fleet: &mut Fleet, ops: &Ops) -> Result<()> {
     let rows = fleet.members.iter().flat_map(|member| &member.report.rows);
     let found = distinct(rows.map(|row| row.case.op.clone()));

@@ -6,8 +6,8 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use gpubench_report::format::{Unprintable, for_stdout};
 
-use super::sweep::parsed;
-use super::{folder, stream, values};
+use super::values::{self, parsed};
+use super::{folder, stream};
 use crate::report::file::save_all_in_new;
 use crate::settings::options::{Ops, ThemeName, Variants};
 use crate::trend::{self, TrendRequest};

@@ -13,10 +13,7 @@ use super::args::{self, Cli, Command};
 use super::hints;
 use crate::settings::syntax::ValueRefusal;
 
-/// Parses `args`, whose first entry is the program name.
-///
-/// # Errors
-/// Returns clap's error, which also carries help and version.
+/// Parses `args`, whose first entry is the program name. Help and version are errors of clap too.
 pub(crate) fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
     let args = &with_joined_lists(args);
     let asks = |words: &[&str]| args.iter().skip(2).any(|arg| words.iter().any(|word| arg == word));
@@ -90,10 +87,7 @@ fn with_joined_lists(args: &[OsString]) -> Vec<OsString> {
     joined
 }
 
-/// Returns the manual page of a command, or of gpubench itself, in troff.
-///
-/// # Errors
-/// There is no such command.
+/// Returns the manual page of a command, or of gpubench itself, in troff. An unknown command is an error.
 pub(crate) fn man(command: Option<&str>) -> Result<Vec<u8>> {
     let mut definition = args::without_hidden();
     definition.build();

@@ -1,7 +1,7 @@
 //! Parses names on the command line and in sweep files: of ops, element types, backends, formats.
 
 use anyhow::{Result, anyhow, bail};
-use gpubench_text::words::{choose, unknown};
+use gpubench_text::words::{choose, unknown_with};
 
 use crate::answer::Versus;
 use crate::backend::external::ADAPTERS;
@@ -47,27 +47,27 @@ const MEANINGS: &[(&str, &[&str], Meaning)] = &[
     ("number of threads", &["max"], Meaning::Word("all")),
 ];
 
+fn meaning(kind: &str, word: &str) -> Option<&'static Meaning> {
+    let found = MEANINGS.iter().find(|(of, words, _)| *of == kind && words.contains(&word));
+    found.map(|(.., meaning)| meaning)
+}
+
 /// Describes a `word` that is not a valid `kind`: by its meaning if it has one, otherwise with the word spelt most alike.
 pub(super) fn unknown_word(kind: &str, word: &str, valid: &[&str]) -> String {
-    let lower = word.to_lowercase();
-    let found = MEANINGS.iter().find(|(of, words, _)| *of == kind && words.contains(&lower.as_str()));
-    match found.map(|(.., meaning)| meaning) {
-        Some(Meaning::Word(meant)) => {
-            format!("unknown {kind} '{word}': did you mean '{meant}'? (valid: {})", valid.join(", "))
-        }
-        Some(Meaning::Advice(advice)) => format!("unknown {kind} '{word}': {advice}"),
-        None => unknown(kind, word, valid),
-    }
+    let hint = match meaning(kind, &word.to_lowercase()) {
+        Some(Meaning::Word(meant)) => Some(format!("did you mean '{meant}'?")),
+        Some(Meaning::Advice(advice)) => return format!("unknown {kind} '{word}': {advice}"),
+        None => None,
+    };
+    unknown_with(kind, word, hint.as_deref(), valid)
 }
 
 /// Returns the backend of that name, or the one that the word of another program means.
 pub(crate) fn meant_backend(word: &str) -> Option<&'static str> {
-    let is_meant = |(kind, words, _): &&(&str, &[&str], Meaning)| *kind == "backend" && words.contains(&word);
-    let meant = MEANINGS.iter().find(is_meant).and_then(|(.., meaning)| match meaning {
-        Meaning::Word(meant) => Some(*meant),
-        Meaning::Advice(_) => None,
-    });
-    backend_names().into_iter().find(|name| *name == word).or(meant)
+    match meaning("backend", word) {
+        Some(Meaning::Word(meant)) => Some(*meant),
+        _ => backend_names().into_iter().find(|name| *name == word),
+    }
 }
 
 /// Parses a list as [`choose`] does, and refuses the first wrong word by its meaning.

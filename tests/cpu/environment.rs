@@ -40,11 +40,8 @@ fn findings(program: &Path, home: &Path) -> Vec<Value> {
 fn a_program_linked_into_an_environment_takes_its_libraries() {
     let folder = |name: &str| {
         let listed = std::env::var(name).unwrap_or_default();
-        listed
-            .split(':')
-            .next()
-            .filter(|path| !path.is_empty())
-            .map(|path| Path::new(path).canonicalize().unwrap())
+        let first = listed.split(':').next().filter(|path| !path.is_empty());
+        first.map(|path| Path::new(path).canonicalize().unwrap())
     };
     let (prefix, cuda) = (folder("GPUBENCH_TEST_PREFIXES"), folder("GPUBENCH_CUDA_LIB_DIR"));
     let root = tempfile::tempdir().unwrap();

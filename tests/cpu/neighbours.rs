@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::cli::GPUBENCH;
+use crate::cli::{GPUBENCH, items};
 use crate::cpu::compiler::compile;
 use crate::cpu::leave_out;
 
@@ -67,14 +67,9 @@ fn a_library_that_crashes_costs_its_own_cells_and_one_line_of_doctor() {
     assert!(deadly["problem"].as_str().unwrap().contains("was killed by SIGABRT"), "{deadly}");
     assert!(deadly["serves"].as_array().unwrap().contains(&json!("svd/openblas")), "{deadly}");
     assert!(findings.iter().any(|finding| finding["name"] == "MKL"), "others are still looked for");
-    let report = answer(
-        "run --backends cpu --ops matmul --sizes 8 --variants openblas,faer --samples 3 --no-peaks --format json --out -",
-    );
-    let outcomes: Vec<[&str; 2]> = report["rows"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| ["variant", "outcome"].map(|key| row[key].as_str().unwrap()))
-        .collect();
+    let run = "run --backends cpu --ops matmul --sizes 8 --variants openblas,faer --samples 3 --no-peaks --format json --out -";
+    let report = answer(run);
+    let outcome = |row: &'_ Value| ["variant", "outcome"].map(|key| row[key].as_str().unwrap().to_owned());
+    let outcomes: Vec<[String; 2]> = items(&report["rows"]).iter().map(outcome).collect();
     assert_eq!(outcomes, [["openblas", "failed"], ["faer", "measured"]]);
 }

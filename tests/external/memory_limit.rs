@@ -63,11 +63,6 @@ fn group(name: &str) -> Option<Group> {
     group
 }
 
-fn outcomes(report: &Report) -> Vec<(u64, Outcome, &str)> {
-    let rows = report.rows.iter();
-    rows.map(|row| (row.case.n, row.outcome, row.reason.as_deref().unwrap_or_default())).collect()
-}
-
 #[test]
 fn a_size_that_exceeds_the_groups_limit_is_skipped() {
     let Some(group) = group("gpubench-skip") else { return };
@@ -75,12 +70,10 @@ fn a_size_that_exceeds_the_groups_limit_is_skipped() {
     // Three matrices of 5000 x 5000 take 600 MB.
     let line = "run --backends cpu --ops matmul --variants faer --dtypes f64 --sizes 200,5000 --samples 3 --rounds 1 --no-peaks --format json --out out";
     let (ended, report) = group.run(&folder, &line.split(' ').collect::<Vec<_>>());
-    let found = outcomes(&report);
-    assert_eq!(found.len(), 2, "{found:?}");
-    assert_eq!((found[0].0, found[0].1), (200, Outcome::Measured), "{found:?}");
-    assert_eq!((found[1].0, found[1].1), (5000, Outcome::Skipped), "{found:?}");
-    assert!(found[1].2.contains("host memory"), "{found:?}");
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let found: Vec<_> = report.rows.iter().map(|row| (row.case.n, row.outcome)).collect();
+    assert_eq!(found, [(200, Outcome::Measured), (5000, Outcome::Skipped)]);
+    assert!(report.rows[1].reason.as_deref().is_some_and(|reason| reason.contains("host memory")));
+    ended.good();
 }
 
 #[test]
@@ -97,11 +90,8 @@ fn a_worker_that_the_kernel_kills_for_its_memory_costs_its_cell() {
         let is_killed = row.backend == "taker" && row.case.n == 3;
         let expected = if is_killed { Outcome::Failed } else { Outcome::Measured };
         assert_eq!(row.outcome, expected, "{} {}: {:?}", row.backend, row.case, row.reason);
-        assert!(
-            !is_killed || row.reason.as_deref().unwrap_or_default().contains("SIGKILL"),
-            "{:?}",
-            row.reason
-        );
+        let by_kernel = row.reason.as_deref().is_some_and(|reason| reason.contains("SIGKILL"));
+        assert_eq!(by_kernel, is_killed, "{:?}", row.reason);
     }
     assert_eq!(report.rows.len(), 9, "three sizes of three variants");
     assert_eq!(ended.code, 1, "{}", ended.stderr);

@@ -85,10 +85,8 @@ fn added_sizes_have_the_variants_of_both_sides() {
     let found = added(&report);
     let sizes: Vec<u64> = found.iter().map(|(n, _)| *n).step_by(2).collect();
     assert!(sizes.len() == 2 && found.len() == 4, "{found:?}");
-    assert!(
-        sizes.iter().all(|n| found.contains(&(*n, "host")) && found.contains(&(*n, "device"))),
-        "{found:?}"
-    );
+    let both = |n: &u64| found.contains(&(*n, "host")) && found.contains(&(*n, "device"));
+    assert!(sizes.iter().all(both), "{found:?}");
     let (times, holds) = interval(&report);
     assert!(times < 1.1 && holds, "{:?}", resident(&report));
 }

@@ -5,10 +5,10 @@ mod measure;
 mod multi_device;
 mod resume;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use gpubench_text::count::{agree, counted};
 
 use self::dry::write_plan;
@@ -16,12 +16,13 @@ use self::measure::deliver;
 use super::args::RunArgs;
 use super::folder::Folder;
 use super::stream;
-use super::sweep::{names_nothing, parsed, sweep_file, with_libraries};
+use super::values::parsed;
 use crate::answer::Versus;
-use crate::backend::External;
+use crate::backend::{External, cpu};
 use crate::executor::Earlier;
 use crate::plan::{self, Plan};
 use crate::report::{Outcome, Report, file};
+use crate::settings::config::{self, SweepFile};
 use crate::settings::options::{Contenders, SweepOptions};
 use crate::settings::{Destination, OutputSettings, RESULTS, Settings, names, new_folder};
 use crate::write::report::FORMATS;
@@ -37,6 +38,36 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
         Some(devices) => multi_device::run(&args, &devices.0),
         None => run_on_one_device(&args, None),
     }
+}
+
+/// Returns the options with absolute paths of their libraries, which must be usable.
+pub(crate) fn with_libraries(options: &SweepOptions) -> Result<SweepOptions> {
+    let blas = libraries(options.blas.as_deref().unwrap_or_default())?;
+    Ok(SweepOptions { blas, ..options.clone() })
+}
+
+/// Returns the libraries in `--blas` as absolute paths; `None` if there are none. A file that is no BLAS library is an error.
+pub(crate) fn libraries(files: &[PathBuf]) -> Result<Option<Vec<PathBuf>>> {
+    let checked = files.iter().map(|file| {
+        cpu::check_library(file).context("--blas")?;
+        file.canonicalize().with_context(|| format!("--blas: '{}'", file.display()))
+    });
+    let checked: Vec<PathBuf> = checked.collect::<Result<_>>()?;
+    Ok(Some(checked).filter(|files| !files.is_empty()))
+}
+
+/// The sweep that runs if the command line names neither ops nor a sweep.
+const DEFAULT_SWEEP: &str = "quick";
+
+/// Returns whether the options name neither ops nor a sweep.
+fn names_nothing(options: &SweepOptions) -> bool {
+    options.config.is_none() && options.ops.is_none()
+}
+
+/// Reads the sweep file in the options, or the default sweep if they name nothing.
+pub(crate) fn sweep_file(options: &SweepOptions) -> Result<Option<SweepFile>> {
+    let name = options.config.as_deref().or(names_nothing(options).then_some(DEFAULT_SWEEP));
+    name.map(config::read).transpose()
 }
 
 /// Resolves the settings of a run.
