@@ -2,16 +2,13 @@
 
 use serde_json::Value;
 
-use super::{Ended, Folder, items};
+use super::{Ended, FAIR, Folder, items};
 
 /// Two variants with noise, and what `more` adds.
 pub(super) fn script(seed: u32, more: &str) -> String {
-    format!(
-        "seed = {seed}\n\
-         [[variant]]\nname = \"host\"\nside = \"cpu\"\n\
-         [[variant]]\nname = \"accelerator\"\nside = \"gpu\"\n\
-         [[rule]]\ntime = {{ base = \"100us\", per_element = \"1us\" }}\nnoise = 0.02\noutliers = 0.01\n{more}"
-    )
+    let variants = FAIR.replace("seed = 1", &format!("seed = {seed}"));
+    let noise = "time = { base = '100us', per_element = '1us' }\nnoise = 0.02\noutliers = 0.01";
+    format!("{variants}[[rule]]\n{noise}\n{more}")
 }
 
 pub(super) const SLOWER: &str =

@@ -10,19 +10,15 @@ const RUN: &str =
     "run --ops matmul,fft --sizes 4,8,16 --backends sim --sim devices.toml --quiet --format table,json";
 
 /// Four devices, of which the third is 12 % slower at a lower power limit; everything scatters by 0.5 %.
-const DEVICES: &str = r#"
-[[device]]
-power_limit_w = 700
-[[device]]
-power_limit_w = 700
-[[device]]
-power_limit_w = 550
-factor = 1.12
-[[device]]
-power_limit_w = 700
-[[rule]]
-noise = 0.005
-"#;
+const DEVICES: &str = "
+device = [
+    { power_limit_w = 700 },
+    { power_limit_w = 700 },
+    { power_limit_w = 550, factor = 1.12 },
+    { power_limit_w = 700 },
+]
+rule = [{ noise = 0.005 }]
+";
 
 /// A folder with `script.toml`: the two right variants, and `more`.
 fn scripted(name: &str, more: &str) -> Folder {

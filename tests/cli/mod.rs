@@ -31,15 +31,8 @@ use serde_json::Value;
 pub(crate) const GPUBENCH: &str = env!("CARGO_BIN_EXE_gpubench");
 
 /// Two right variants, one per side.
-pub(crate) const FAIR: &str = r#"
-seed = 1
-[[variant]]
-name = "host"
-side = "cpu"
-[[variant]]
-name = "accelerator"
-side = "gpu"
-"#;
+pub(crate) const FAIR: &str =
+    "seed = 1\nvariant = [{ name = 'host', side = 'cpu' }, { name = 'accelerator', side = 'gpu' }]\n";
 
 /// A folder to run the program in, with a script of the simulated device.
 pub(crate) struct Folder(tempfile::TempDir);
@@ -119,6 +112,12 @@ pub(crate) fn items(array: &Value) -> &Vec<Value> {
 /// Returns a text with single blanks instead of line breaks and columns.
 pub(crate) fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Says what is not tested here, and why.
+#[expect(clippy::print_stderr, reason = "a test that is left out says why")]
+pub(crate) fn leave_out(what: &str, why: &str) {
+    eprintln!("{what} is left out: {why}");
 }
 
 /// Ends a process that is not needed any more.

@@ -1,10 +1,9 @@
 //! The adapters for Python libraries, through the program: NumPy and SciPy for real, and what is missing.
 
-use crate::cli::{Ended, Folder, assert_contains, items};
+use crate::cli::{Ended, Folder, assert_contains, items, leave_out};
 
 /// Returns a Python with NumPy and SciPy; `None`, with the reason printed, where there is none. With `GPUBENCH_REQUIRE=numpy`
 /// that fails.
-#[expect(clippy::print_stderr, reason = "a test that is left out says why")]
 fn python_with_numpy() -> Option<String> {
     let prefixes = std::env::var("GPUBENCH_TEST_PREFIXES").unwrap_or_default();
     let found = prefixes.split(':').map(|prefix| format!("{prefix}/bin/python")).find(|python| {
@@ -14,8 +13,9 @@ fn python_with_numpy() -> Option<String> {
     if found.is_none() {
         let required =
             std::env::var("GPUBENCH_REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == "numpy"));
-        assert!(!required, "no Python with NumPy and SciPy under GPUBENCH_TEST_PREFIXES");
-        eprintln!("skipped: no Python with NumPy and SciPy under GPUBENCH_TEST_PREFIXES");
+        let missing = "no Python with NumPy and SciPy under GPUBENCH_TEST_PREFIXES";
+        assert!(!required, "{missing}");
+        leave_out("NumPy", missing);
     }
     found
 }

@@ -9,18 +9,11 @@ use serde_json::Value;
 use crate::cli::{Ended, Folder, GPUBENCH, assert_lacks, items, kill, wait_until};
 
 /// Two variants, which have a worker each, whose cells of N = 8 never end.
-pub(crate) const HANGS: &str = r#"
+pub(crate) const HANGS: &str = "
 seed = 1
-[[variant]]
-name = "host"
-side = "cpu"
-[[variant]]
-name = "accelerator"
-library = "libx"
-[[rule]]
-n = "8"
-outcome = "hang"
-"#;
+variant = [{ name = 'host', side = 'cpu' }, { name = 'accelerator', library = 'libx' }]
+rule = [{ n = '8', outcome = 'hang' }]
+";
 
 pub(crate) const SWEEP: &str = "run --backends sim --sim script.toml --ops sin --sizes 4,8,16,32 --samples 6 --rounds 1 \
                                 --format json --out out";
@@ -33,7 +26,7 @@ impl Folder {
 
     /// Writes a script whose device takes a minute to start, so that the run can be stopped before its first cell.
     fn script_that_starts_late(&self, script: &str) {
-        self.write("script.toml", &format!("[start]\ndelay = \"60s\"\n{}", script.replace("seed = 1", "")));
+        self.write("script.toml", &format!("{script}[start]\ndelay = '60s'\n"));
     }
 }
 
@@ -199,7 +192,7 @@ fn a_full_disk_costs_the_files_and_not_the_run() {
 fn a_program_replaced_during_a_run_starts_its_old_workers() {
     let folder = Folder::new();
     let crashes = HANGS.replace("hang", "crash");
-    folder.write("script.toml", &format!("[start]\ndelay = \"1s\"\n{crashes}").replace("seed = 1\n", ""));
+    folder.write("script.toml", &format!("{crashes}[start]\ndelay = '1s'\n"));
     let program = folder.path().join("gpubench");
     std::fs::copy(GPUBENCH, &program).unwrap();
     let mut run = folder.command_of(program.to_str().unwrap(), SWEEP);
@@ -218,7 +211,7 @@ fn a_program_replaced_during_a_run_starts_its_old_workers() {
 fn samples_of_cells_that_are_not_finished_stay_until_these_are_measured_again() {
     let folder = Folder::new();
     // The second of three rounds hangs: two checked executions and two samples of the first round are before it.
-    let script = HANGS.replace("outcome = \"hang\"", "outcome = \"hang\"\nafter = 5");
+    let script = HANGS.replace("'hang'", "'hang', after = 5");
     folder.write("script.toml", &script);
     let line = SWEEP.replace("--rounds 1", "--rounds 3 --warmup 0");
     let cut_short = || {
@@ -253,7 +246,7 @@ fn rows_that_are_finished_are_compared_with_the_peaks_of_their_own_run() {
     assert_eq!(read(), Some(1e12));
 
     // Nothing is finished, so nothing is compared with the earlier peaks.
-    folder.write("script.toml", &with_peaks("1e12", "fail").replace("n = \"8\"", "n = \"*\""));
+    folder.write("script.toml", &with_peaks("1e12", "fail").replace("n = '8'", "n = '*'"));
     folder.run_line(&format!("{SWEEP} --force")).exits(1);
     folder.write("script.toml", &with_peaks("2e12", "none"));
     folder.succeeds("run --resume out --force");

@@ -3,30 +3,16 @@
 use super::{Ended, Folder, assert_contains, flat};
 
 /// Laws by which matmul crosses over between 32 and 64, fft is a tie, and spgemm has CPU times of grade D.
-const LAWS: &str = r#"
+const LAWS: &str = "
 seed = 1
-[[variant]]
-name = "host"
-side = "cpu"
-[[variant]]
-name = "accelerator"
-[[rule]]
-variant = "host"
-noise = 0.01
-time = { per_element = "1ns", exponent = 3.0 }
-[[rule]]
-variant = "accelerator"
-noise = 0.01
-time = { base = "100us", per_element = "1ns", exponent = 2.0 }
-[[rule]]
-op = "fft"
-time = "80us"
-noise = 0.05
-[[rule]]
-op = "spgemm"
-variant = "host"
-noise = 1.5
-"#;
+variant = [{ name = 'host', side = 'cpu' }, { name = 'accelerator' }]
+rule = [
+    { variant = 'host', noise = 0.01, time = { per_element = '1ns', exponent = 3.0 } },
+    { variant = 'accelerator', noise = 0.01, time = { base = '100us', per_element = '1ns', exponent = 2.0 } },
+    { op = 'fft', time = '80us', noise = 0.05 },
+    { op = 'spgemm', variant = 'host', noise = 1.5 },
+]
+";
 
 const RUN: &str = "run --ops matmul,fft,spgemm --density 0.8 --sizes 16,32,64 --backends sim --sim laws.toml --quiet --format json --out made";
 

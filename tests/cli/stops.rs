@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::cli::resume::{HANGS, SWEEP, hanging};
-use crate::cli::{Ended, Folder, GPUBENCH, is_running, items, kill, signal, state, wait_until};
+use crate::cli::resume::{SWEEP, hanging};
+use crate::cli::{Ended, Folder, GPUBENCH, is_running, items, kill, leave_out, signal, state, wait_until};
 
 /// Three cells of an adapter that sleeps for two seconds in each of their two rounds, and uses no CPU time meanwhile.
 const SLOW: &str = "run --backends slow --ops matmul --sizes 3,4,5 --samples 6 --rounds 2 --warmup 0 --cache hot --no-peaks \
@@ -94,7 +94,7 @@ fn a_cell_that_hangs_has_five_seconds_to_finish() {
 #[test]
 fn a_terminal_that_is_closed_ends_the_run_as_an_interrupt_does() {
     let folder = Folder::new();
-    folder.write("script.toml", HANGS);
+    folder.script("hang");
     // A terminal of its own, closed once a cell is finished; closing it a second time is not possible, so TERM follows.
     folder.write(
         "close.py",
@@ -273,7 +273,7 @@ fn runs_that_start_together_get_folders_of_their_own() {
 #[test]
 fn one_of_two_saves_of_a_baseline_is_refused() {
     let folder = Folder::new();
-    folder.write("script.toml", HANGS);
+    folder.script("hang");
     let line = "baseline save main --backends sim --sim script.toml --ops sin --sizes 8 --no-peaks";
     let first = folder.spawn(line);
     wait_until("the first did not start", || folder.has("results/baselines/.main.attempt"));
@@ -297,16 +297,19 @@ fn folders_with_names_like_those_of_gpubench_stay() {
     }
 }
 
+/// Returns whether a command can be started and succeeds.
+#[cfg(target_os = "linux")]
+fn succeeds(command: &mut Command) -> bool {
+    command.output().is_ok_and(|ended| ended.status.success())
+}
+
 /// Two runs that see no process of each other, as in two containers, with one folder of temporary files.
 #[cfg(target_os = "linux")]
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that is left out says why")]
 fn a_run_in_another_container_keeps_the_answers_of_this_one() {
     let isolated = ["-p", "-f", "--mount-proc", "--kill-child"];
-    if !Command::new("unshare").args(isolated).arg("true").output().is_ok_and(|ended| ended.status.success())
-    {
-        eprintln!("skipped: this user may not make process namespaces (unshare -p)");
-        return;
+    if !succeeds(Command::new("unshare").args(isolated).arg("true")) {
+        return leave_out("another container", "this user may not make process namespaces (unshare -p)");
     }
     let folder = Folder::new();
     let temporary = folder.path().join("temporary");
@@ -335,15 +338,12 @@ fn a_run_in_another_container_keeps_the_answers_of_this_one() {
 /// Limits of threads do not bind root, so that this runs as another user, where that is permitted.
 #[cfg(target_os = "linux")]
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that is left out says why")]
 fn threads_that_cannot_be_started_cost_their_cells_alone() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     let other = ["--reuid=65534", "--regid=65534", "--clear-groups"];
-    let may_change = Command::new("setpriv").args(other).arg("true").output();
-    if !may_change.is_ok_and(|ended| ended.status.success()) {
-        eprintln!("skipped: this user may not become another one (setpriv)");
-        return;
+    if !succeeds(Command::new("setpriv").args(other).arg("true")) {
+        return leave_out("a limit of threads", "this user may not become another one (setpriv)");
     }
     let open = std::fs::Permissions::from_mode(0o777);
     std::fs::set_permissions(folder.path(), open).unwrap();

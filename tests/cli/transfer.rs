@@ -6,22 +6,16 @@ use super::{Folder, assert_contains, flat, items};
 
 /// The GPU is slower than the CPU with pageable memory and faster with pinned memory, at N = 2048; at N = 64 it is slower
 /// with both.
-const SCRIPT: &str = r#"
-[[variant]]
-name = "host"
-side = "cpu"
-[[variant]]
-name = "accelerator"
-[[rule]]
-variant = "host"
-time = { per_element = "1.5ns", exponent = 2 }
-[[rule]]
-variant = "accelerator"
-time = { base = "8us", per_element = "0.03ns", exponent = 2 }
+const SCRIPT: &str = "
+variant = [{ name = 'host', side = 'cpu' }, { name = 'accelerator' }]
+rule = [
+    { variant = 'host', time = { per_element = '1.5ns', exponent = 2 } },
+    { variant = 'accelerator', time = { base = '8us', per_element = '0.03ns', exponent = 2 } },
+]
 [peaks]
 upload = { pageable = 5e9, pinned = 50e9 }
 download = { pageable = 5e9, pinned = 50e9 }
-"#;
+";
 
 const RUN: &str = "run --ops sin --sizes 64,2048 --samples 6 --backends sim --sim copies.toml --quiet";
 

@@ -3,31 +3,16 @@
 use super::{Folder, assert_contains, assert_lacks};
 
 /// Two variants on either side, of which the second of the GPU is twice as fast and the second of the CPU half as fast.
-const LAWS: &str = r#"
+const LAWS: &str = "
 seed = 1
-[[variant]]
-name = "one"
-side = "cpu"
-[[variant]]
-name = "two"
-side = "cpu"
-[[variant]]
-name = "gpu1"
-[[variant]]
-name = "gpu2"
-[[rule]]
-variant = "one"
-time = { per_element = "1ns", exponent = 3.0 }
-[[rule]]
-variant = "two"
-time = { per_element = "2ns", exponent = 3.0 }
-[[rule]]
-variant = "gpu1"
-time = { base = "20us", per_element = "1ns", exponent = 2.0 }
-[[rule]]
-variant = "gpu2"
-time = { base = "10us", per_element = "1ns", exponent = 2.0 }
-"#;
+variant = [{ name = 'one', side = 'cpu' }, { name = 'two', side = 'cpu' }, { name = 'gpu1' }, { name = 'gpu2' }]
+rule = [
+    { variant = 'one', time = { per_element = '1ns', exponent = 3.0 } },
+    { variant = 'two', time = { per_element = '2ns', exponent = 3.0 } },
+    { variant = 'gpu1', time = { base = '20us', per_element = '1ns', exponent = 2.0 } },
+    { variant = 'gpu2', time = { base = '10us', per_element = '1ns', exponent = 2.0 } },
+]
+";
 
 const RUN: &str = "run --ops matmul --sizes 16,32,64,128 --backends sim --sim laws.toml --all-variants --quiet --format json --out made";
 

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::cpu::leave_out;
+use crate::cli::leave_out;
 
 /// Makes an environment in which an installer has linked gpubench and the files of these folders.
 fn environment(root: &Path, prefix: Option<&Path>, cuda: Option<&Path>) -> PathBuf {
@@ -49,7 +49,7 @@ fn a_program_linked_into_an_environment_takes_its_libraries() {
     let findings = findings(&program, root.path());
     for (name, from, file) in [("MKL", prefix, "lib/libmkl_rt.so.2"), ("NVRTC", cuda, "libnvrtc.so.13")] {
         let Some(expected) = from.map(|folder| folder.join(file)).filter(|file| file.is_file()) else {
-            leave_out(name, &"it is not among the tests' libraries".into());
+            leave_out(name, "it is not among the tests' libraries");
             continue;
         };
         let finding = findings.iter().find(|finding| finding["name"] == name).unwrap();

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use gpubench::report::{Outcome, Report};
 
-use crate::cli::{Ended, Folder, GPUBENCH};
+use crate::cli::{Ended, Folder, GPUBENCH, leave_out};
 use crate::external::{FAULTY, command, load};
 
 /// Bytes that all processes of the group may use.
 const LIMIT: u64 = 400 << 20;
+
+const NO_GROUP: &str = "no control group with a memory limit can be made here";
 
 /// A control group below that of the tests, removed when dropped.
 struct Group(PathBuf);
@@ -53,19 +55,9 @@ impl Drop for Group {
     }
 }
 
-/// Makes a group, or prints why the test is skipped.
-#[expect(clippy::print_stderr, reason = "a skipped test says why")]
-fn group(name: &str) -> Option<Group> {
-    let group = Group::new(name);
-    if group.is_none() {
-        eprintln!("skipped: no control group with a memory limit can be made here");
-    }
-    group
-}
-
 #[test]
 fn a_size_that_exceeds_the_groups_limit_is_skipped() {
-    let Some(group) = group("gpubench-skip") else { return };
+    let Some(group) = Group::new("gpubench-skip") else { return leave_out("a limit of memory", NO_GROUP) };
     let folder = Folder::new();
     // Three matrices of 5000 x 5000 take 600 MB.
     let line = "run --backends cpu --ops matmul --variants faer --dtypes f64 --sizes 200,5000 --samples 3 --rounds 1 --no-peaks --format json --out out";
@@ -78,7 +70,7 @@ fn a_size_that_exceeds_the_groups_limit_is_skipped() {
 
 #[test]
 fn a_worker_that_the_kernel_kills_for_its_memory_costs_its_cell() {
-    let Some(group) = group("gpubench-kill") else { return };
+    let Some(group) = Group::new("gpubench-kill") else { return leave_out("a limit of memory", NO_GROUP) };
     let folder = Folder::new();
     let line = "run --ops matmul --sizes 2..4:+1 --cache hot --samples 3 --rounds 1 --warmup 0 --no-peaks --backends sim --sim fair.toml \
                 --format json --out out --external";
