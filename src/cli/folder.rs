@@ -106,10 +106,7 @@ impl Folder {
     }
 }
 
-/// Returns the folder in `--out` of a command that reads reports; `None` for stdout, also written `-`.
-///
-/// # Errors
-/// The name of the folder is empty.
+/// Returns the folder in `--out` of a command that reads reports; `None` for stdout, also written `-`. An empty name is an error.
 pub(crate) fn named(out: Option<&Path>) -> Result<Option<&Path>> {
     let out = out.filter(|out| *out != Path::new("-"));
     ensure!(
@@ -157,10 +154,7 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Locks a folder; returns `None` if another process holds its lock.
-    ///
-    /// # Errors
-    /// No file can be made or written in the folder.
+    /// Locks a folder by writing a file in it; returns `None` if another process holds its lock.
     pub(crate) fn take(folder: &Path) -> io::Result<Option<Lock>> {
         let path = folder.join(".gpubench.lock");
         let mut options = OpenOptions::new();
@@ -194,15 +188,29 @@ mod tests {
     use super::*;
     use crate::write::report::{PNG, TABLE};
 
+    /// Returns the names in a folder, sorted.
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// Returns the message that refuses a folder.
+    fn refusal(path: &Path, force: bool) -> String {
+        Folder::claim(path, &[], force).map_or_else(|error| format!("{error:#}"), |_| String::new())
+    }
+
     #[test]
     fn a_folder_in_use_is_refused_and_free_again_afterwards() {
         let root = tempfile::tempdir().unwrap();
         let first = Folder::claim(root.path(), &[], false).unwrap();
-        let refusal = Folder::claim(root.path(), &[], true).err().unwrap().to_string();
+        let refusal = refusal(root.path(), true);
         assert!(refusal.contains("another run") && refusal.contains("--out"), "{refusal}");
         drop(first);
         drop(Folder::claim(root.path(), &[], false).unwrap());
-        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0, "no file of the lock is left");
+        assert_eq!(names(root.path()), [""; 0], "no file of the lock is left");
     }
 
     #[test]
@@ -233,38 +241,16 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_made_with_its_parents_and_withdrawn_with_them() {
+    fn a_folder_is_made_with_its_parents_and_withdrawn_with_them_unless_it_has_results() {
         let root = tempfile::tempdir().unwrap();
-        let path = root.path().join("a/b");
-        let folder = Folder::claim(&path, &[], false).unwrap();
-        assert_eq!(results_in(&path), [""; 0], "the probe is gone");
-        folder.remove_created();
-        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn a_path_through_a_missing_folder_and_back_is_made() {
-        let root = tempfile::tempdir().unwrap();
-        for path in ["new/x/../y", "other//./b/../c", "here/.."] {
-            let folder = Folder::claim(&root.path().join(path), &[], false).unwrap();
-            assert!(root.path().join(path).is_dir(), "{path}");
+        for path in ["a/b", "new/x/../y", "other//./b/../c", "here/.."] {
+            let path = root.path().join(path);
+            let folder = Folder::claim(&path, &[], false).unwrap();
+            assert_eq!(results_in(&path), [""; 0], "the probe is gone");
             folder.remove_created();
         }
-    }
-
-    #[test]
-    fn the_journal_of_a_stopped_run_is_replaced_only_by_force() {
-        let root = tempfile::tempdir().unwrap();
-        fs::write(root.path().join(journal::FILE_NAME), "{}").unwrap();
-        let refusal = Folder::claim(root.path(), &[], false).err().unwrap().to_string();
-        assert!(refusal.contains("--resume") && refusal.contains("--force"), "{refusal}");
-        assert!(Folder::claim(root.path(), &[], true).is_ok());
-    }
-
-    #[test]
-    fn a_folder_with_results_stays() {
-        let root = tempfile::tempdir().unwrap();
-        let path = root.path().join("a");
+        assert!(!root.path().join("a").exists());
+        let path = root.path().join("results");
         let folder = Folder::claim(&path, &[], false).unwrap();
         fs::write(path.join("report.json"), "{}").unwrap();
         folder.remove_created();
@@ -281,6 +267,7 @@ mod tests {
             ("fleet.json", &[FORMATS.all[2]], true),
             ("time-matmul-f32.png", &[&PNG], true),
             ("time-matmul-f32.png", &[FORMATS.all[2]], false),
+            (journal::FILE_NAME, &[], true),
         ] {
             let path = root.path().join(file);
             fs::write(&path, "old").unwrap();
@@ -288,26 +275,20 @@ mod tests {
             assert!(Folder::claim(root.path(), formats, true).is_ok());
             fs::remove_file(&path).unwrap();
         }
+        fs::write(root.path().join(journal::FILE_NAME), "{}").unwrap();
+        let refusal = refusal(root.path(), false);
+        assert!(refusal.contains("--resume") && refusal.contains("--force"), "{refusal}");
     }
 
     #[test]
     fn old_results_are_cleared_except_for_the_report_and_foreign_files() {
         let root = tempfile::tempdir().unwrap();
-        for name in [
-            "report.json",
-            "report.md",
-            "speedup-fft-f32.svg",
-            "overview.png",
-            "roofline-cpu-f32.svg",
-            "notes.png",
-            "fleet.json",
-        ] {
+        let charts = ["speedup-fft-f32.svg", "overview.png", "roofline-cpu-f32.svg"];
+        for name in ["report.json", "report.md", "notes.png", "fleet.json"].iter().chain(&charts) {
             fs::write(root.path().join(name), "old").unwrap();
         }
         Folder::claim(root.path(), &[], true).unwrap().clear_stale(file::FILE_NAME);
-        let mut left: Vec<_> = fs::read_dir(root.path()).unwrap().map(|f| f.unwrap().file_name()).collect();
-        left.sort();
-        assert_eq!(left, ["notes.png", "report.json"]);
+        assert_eq!(names(root.path()), ["notes.png", "report.json"]);
     }
 
     #[test]
@@ -316,10 +297,9 @@ mod tests {
         let file = root.path().join("file");
         fs::write(&file, "").unwrap();
         for path in [file.clone(), file.join("x/y")] {
-            let message =
-                Folder::claim(&path, &[], false).map_or_else(|e| format!("{e:#}"), |_| String::new());
+            let message = refusal(&path, false);
             assert!(message.starts_with("cannot write to the folder"), "{message}");
         }
-        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+        assert_eq!(names(root.path()), ["file"]);
     }
 }

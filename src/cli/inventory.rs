@@ -64,30 +64,19 @@ impl Inventory {
             tables.extend(variants.into_iter().map(|variant| (backend.name, variant)));
         }
         let of_op = |name: &'static str| tables.iter().filter(move |(_, variant)| variant.op == name);
+        let op_entry = |op: &&'static dyn Op| OpEntry {
+            name: op.name(),
+            summary: op.about().summary,
+            default_sizes: op.about().sizes,
+            default_density: op.default_density(),
+        };
+        let own = BACKENDS.iter().map(|backend| (backend.name, backend.summary));
+        let backends = own.chain(ADAPTERS.iter().map(|adapter| (adapter.name, adapter.summary)));
+        let variants = listed.iter().flat_map(|op| of_op(op.name()));
         Ok(Inventory {
-            ops: listed
-                .iter()
-                .map(|op| OpEntry {
-                    name: op.name(),
-                    summary: op.about().summary,
-                    default_sizes: op.about().sizes,
-                    default_density: op.default_density(),
-                })
-                .collect(),
-            backends: BACKENDS
-                .iter()
-                .map(|backend| BackendEntry { name: backend.name, summary: backend.summary })
-                .chain(
-                    ADAPTERS
-                        .iter()
-                        .map(|adapter| BackendEntry { name: adapter.name, summary: adapter.summary }),
-                )
-                .collect(),
-            variants: listed
-                .iter()
-                .flat_map(|op| of_op(op.name()))
-                .map(|(backend, variant)| VariantEntry::new(backend, variant))
-                .collect(),
+            ops: listed.iter().map(op_entry).collect(),
+            backends: backends.map(|(name, summary)| BackendEntry { name, summary }).collect(),
+            variants: variants.map(|(backend, variant)| VariantEntry::new(backend, variant)).collect(),
         })
     }
 

@@ -14,7 +14,6 @@ mod redraw;
 mod run;
 mod show;
 mod stream;
-mod sweep;
 mod trend;
 mod usage;
 
@@ -96,17 +95,26 @@ fn dispatch(command: Command) -> Result<ExitCode> {
 
 /// Returns the worker options of a command that has only `--blas`.
 fn options_with(blas: &[PathBuf]) -> Result<Options> {
-    Ok(Options { blas: sweep::libraries(blas)?.unwrap_or_default(), ..Options::default() })
+    Ok(Options { blas: run::libraries(blas)?.unwrap_or_default(), ..Options::default() })
 }
 
 mod values {
     //! Parsers for options that sweeps do not have; each refuses meaningless values in one line.
 
-    use anyhow::{Result, anyhow, ensure};
+    use anyhow::{Context, Result, anyhow, ensure};
     use clap::ColorChoice;
     use gpubench_text::{percent, words};
 
     use crate::settings::syntax::{TomlKind, ValueRefusal, whole};
+
+    /// Parses the value of a flag; an error names the flag.
+    pub(crate) fn parsed<T>(
+        flag: &'static str,
+        text: Option<&str>,
+        parse: impl Fn(&str) -> Result<T>,
+    ) -> Result<Option<T>> {
+        text.map(parse).transpose().context(flag)
+    }
 
     /// Parses `--precision`.
     pub(crate) fn precision(text: &str) -> Result<f64, String> {

@@ -13,12 +13,10 @@ use super::{hints, stream};
 use crate::baseline;
 use crate::fleet::file;
 use crate::report::file::{FILE_NAME, LARGEST};
-use crate::settings::resolve::RESULTS;
+use crate::settings::RESULTS;
 
-/// Returns the reports that the user named, or the newest run, whose folder a note names.
-///
-/// # Errors
-/// There is no run, or a name is that of a format or op and of no file.
+/// Returns the reports that the user named, or the newest run, whose folder a note names. Refuses the name of a format or op that is
+/// no file.
 pub(crate) fn named_or_newest(command: &str, reports: &[PathBuf]) -> Result<Vec<PathBuf>> {
     for report in reports {
         if let Some(hint) = hints::for_report(command, report) {
@@ -44,11 +42,8 @@ struct DatedEnvironment {
     started: String,
 }
 
-/// Returns the folder of the run below `results` that started last. For a run on several devices that is the folder
-/// of the merged report.
-///
-/// # Errors
-/// There is no readable report below `results`.
+/// Returns the folder of the run below `results` that started last, of which there must be one. For a run on several devices that is
+/// the folder of the merged report.
 fn newest_run(results: &Path) -> Result<PathBuf> {
     let mut folders = vec![];
     add_runs(results, &mut folders);

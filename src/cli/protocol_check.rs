@@ -18,14 +18,6 @@ use crate::backend::external::{Adapter, interpreter};
 const NAME_COLUMN: usize = 8;
 const TEXT_COLUMN: usize = 18;
 
-/// Number of checks by verdict.
-#[derive(Default)]
-struct Counts {
-    passed: usize,
-    skipped: usize,
-    failed: usize,
-}
-
 /// Checks the program of `args`. Returns code 1 if a check failed.
 pub(crate) fn run(args: &ProtocolCheckArgs) -> Result<ExitCode> {
     let asked = Asked {
@@ -34,9 +26,13 @@ pub(crate) fn run(args: &ProtocolCheckArgs) -> Result<ExitCode> {
         sizes: args.sizes.0.clone(),
         limit: Duration::from_secs_f64(args.cell_timeout.0),
     };
-    let (mut counts, mut written) = (Counts::default(), Ok(()));
+    let (mut passed, mut skipped, mut failed, mut written) = (0, 0, 0, Ok(()));
     conformance::check(&asked, &mut |check| {
-        counts.add(&check.verdict);
+        *match check.verdict {
+            CheckVerdict::Passed => &mut passed,
+            CheckVerdict::Skipped(_) => &mut skipped,
+            CheckVerdict::Failed(_) => &mut failed,
+        } += 1;
         if written.is_ok() {
             written = stream::print(&text(check));
         }
@@ -45,8 +41,9 @@ pub(crate) fn run(args: &ProtocolCheckArgs) -> Result<ExitCode> {
         anyhow!("{} cannot be started ({error}): {}", asked.program.path.display(), next_step(&error))
     })?;
     written?;
-    stream::print(&counts.text())?;
-    Ok(if counts.failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    let left_out = if skipped > 0 { format!(", {skipped} skipped") } else { String::new() };
+    stream::print(&format!("\n{passed} of {} checks passed{left_out}.\n", passed + failed))?;
+    Ok(if failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// The step that would let a program start.
@@ -76,21 +73,6 @@ fn program(args: &ProtocolCheckArgs) -> Result<Program> {
     match adapter {
         Some(adapter) => Ok(adapter.program(&interpreter(args.python.as_deref())?)),
         None => Ok(Program { path: path.into(), arguments: arguments.to_vec(), preface: None, called: None }),
-    }
-}
-
-impl Counts {
-    fn add(&mut self, verdict: &CheckVerdict) {
-        *match verdict {
-            CheckVerdict::Passed => &mut self.passed,
-            CheckVerdict::Skipped(_) => &mut self.skipped,
-            CheckVerdict::Failed(_) => &mut self.failed,
-        } += 1;
-    }
-
-    fn text(&self) -> String {
-        let skipped = if self.skipped > 0 { format!(", {} skipped", self.skipped) } else { String::new() };
-        format!("\n{} of {} checks passed{skipped}.\n", self.passed, self.passed + self.failed)
     }
 }
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use super::args::{PlotArgs, ReportArgs};
 use super::newest::named_or_newest;
 use super::stream;
-use super::sweep::parsed;
+use super::values::parsed;
 use crate::answer::Versus;
 use crate::fleet::{self, Fleet, Member};
 use crate::report::{Report, file};
@@ -83,10 +83,7 @@ fn load(reports: &[PathBuf], names: Option<&Contenders>) -> Result<Vec<Fleet>> {
 }
 
 /// Makes reports that are shown together compare the same contenders: those that `names` has; otherwise their own, or CPU
-/// and GPU where the reports have different ones.
-///
-/// # Errors
-/// A report has no times of a contender.
+/// and GPU where the reports have different ones. A report without times of a contender is an error.
 pub(crate) fn choose_contenders<'m>(
     members: impl IntoIterator<Item = &'m mut Member>,
     names: Option<&Contenders>,

@@ -15,7 +15,6 @@ use crate::fleet::file::{self, locate};
 use crate::fleet::{Fleet, Member};
 use crate::report::file::FILE_NAME;
 use crate::settings::ReportFormat;
-use crate::settings::names;
 use crate::settings::options::Ops;
 use crate::write::report::{FORMATS, View};
 use crate::write::terminal::{Screen, TERMINAL_WIDTH, blocks};
@@ -27,7 +26,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
         let screen = Screen { width: width.unwrap_or(TERMINAL_WIDTH), color };
         return stream::print(&blocks(&[legend()], screen));
     }
-    let format = for_stdout(&names::formats(&args.format).context("--format")?).map_err(|why| match why {
+    let format = for_stdout(&FORMATS.parse(&args.format).context("--format")?).map_err(|why| match why {
         Unprintable::Count(_) => {
             anyhow!("--format: stdout takes one format: name {}", FORMATS.printable())
         }
@@ -76,10 +75,7 @@ fn folder_of_run(shown: &Path) -> Option<PathBuf> {
     Some(if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() })
 }
 
-/// Removes the rows of other ops.
-///
-/// # Errors
-/// No row is left.
+/// Removes the rows of other ops, of which some must be left.
 fn keep_ops(fleet: &mut Fleet, ops: &Ops) -> Result<()> {
     let rows = fleet.members.iter().flat_map(|member| &member.report.rows);
     let found = distinct(rows.map(|row| row.case.op.clone()));

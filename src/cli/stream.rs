@@ -3,8 +3,11 @@
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
 use anyhow::{Context, Result};
+use clap::{Args, ColorChoice};
 use gpubench_backend::host::process::TERMINAL_GONE;
 use gpubench_text::control;
+
+use super::values;
 
 /// Writes `text` to stdout.
 pub(crate) fn print(text: &str) -> Result<()> {
@@ -22,8 +25,32 @@ pub(crate) fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     write(&mut out).and_then(|()| out.flush()).map_or_else(unless_broken_pipe, Ok)
 }
 
+/// When a command colours stdout.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct ColorArgs {
+    /// When to colour the output: auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or never
+    #[arg(long, value_name = "WHEN", value_parser = values::color, default_value = "auto")]
+    color: ColorChoice,
+
+    /// Print without colours, the same as --color never
+    #[arg(long, conflicts_with = "color")]
+    no_color: bool,
+}
+
+impl ColorArgs {
+    /// Returns whether to colour stdout.
+    pub(crate) fn takes_colors(self) -> bool {
+        match self.color {
+            _ if self.no_color => false,
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => takes_colors(),
+        }
+    }
+}
+
 /// Returns whether to colour stdout: it is a terminal that knows colours, and NO_COLOR is not set (<https://no-color.org>).
-pub(crate) fn takes_colors() -> bool {
+fn takes_colors() -> bool {
     let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let knows_none = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
     !refused && !knows_none && io::stdout().is_terminal()

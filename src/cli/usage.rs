@@ -13,10 +13,7 @@ use super::args::{self, Cli, Command};
 use super::hints;
 use crate::settings::syntax::ValueRefusal;
 
-/// Parses `args`, whose first entry is the program name.
-///
-/// # Errors
-/// Returns clap's error, which also carries help and version.
+/// Parses `args`, whose first entry is the program name. Help and version are errors of clap too.
 pub(crate) fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
     let args = &with_joined_lists(args);
     let asks = |words: &[&str]| args.iter().skip(2).any(|arg| words.iter().any(|word| arg == word));
@@ -90,10 +87,7 @@ fn with_joined_lists(args: &[OsString]) -> Vec<OsString> {
     joined
 }
 
-/// Returns the manual page of a command, or of gpubench itself, in troff.
-///
-/// # Errors
-/// There is no such command.
+/// Returns the manual page of a command, or of gpubench itself, in troff. An unknown command is an error.
 pub(crate) fn man(command: Option<&str>) -> Result<Vec<u8>> {
     let mut definition = args::without_hidden();
     definition.build();
@@ -211,78 +205,62 @@ mod tests {
     use super::*;
     use clap::Parser;
 
-    fn refused(args: &[&str]) -> String {
+    fn refused(line: &str) -> String {
+        let args: Vec<&str> = line.split_whitespace().collect();
         let all = std::iter::once("gpubench").chain(args.iter().copied());
-        Cli::try_parse_from(all).map_or_else(|error| line(&error, args), |_| "accepted".to_owned())
+        Cli::try_parse_from(all).map_or_else(|error| super::line(&error, &args), |_| "accepted".to_owned())
     }
 
+    /// The words of other programs and mistyped ones are tested with the program itself, in `tests/cli`.
     #[test]
     fn each_wrong_usage_is_one_line_that_names_the_nearest_valid_word() {
-        for (args, expected) in [
-            (&["rnu"][..], "unknown command 'rnu': did you mean 'run'?"),
-            (&["wroker"], "unknown command 'wroker' (valid: "),
+        let figure = "it must be a whole number from 1 to";
+        for (line, expected) in [
+            ("baseline sav", "unknown command 'sav': did you mean 'save'? (valid: save, list, show); see"),
+            ("run --ops", "a value is required for '--ops <LIST>'"),
+            ("run --samples 0", "invalid value '0' for '--samples <N>': 0 samples measure nothing"),
+            ("run --samples -1", "invalid value '-1' for '--samples <N>': "),
             (
-                &["baseline", "sav"],
-                "unknown command 'sav': did you mean 'save'? (valid: save, list, show); see",
+                "run --samples many",
+                &format!("invalid value 'many' for '--samples <N>': {figure} 1000000; see 'gpubench run"),
             ),
-            (&["run", "--op", "matmul"], "unknown argument '--op': did you mean '--ops'?"),
-            (&["run", "--smaples=3"], "unknown argument '--smaples': did you mean '--samples'?"),
-            (&["run", "matmul"], "unknown argument 'matmul': did you mean '--ops matmul'?"),
-            (&["run", "--ops"], "a value is required for '--ops <LIST>'"),
-            (&["run", "--samples", "0"], "invalid value '0' for '--samples <N>': 0 samples measure nothing"),
-            (&["run", "--samples", "-1"], "invalid value '-1' for '--samples <N>': "),
+            ("run --threads 0", "invalid value '0' for '--threads <LIST>': 0 threads"),
             (
-                &["run", "--samples", "many"],
-                "invalid value 'many' for '--samples <N>': it must be a whole number from 1 to 1000000; see 'gpubench run",
+                "run --threads -1",
+                &format!(
+                    "invalid value '-1' for '--threads <LIST>': {figure} 4096, or all; see 'gpubench run"
+                ),
             ),
-            (&["run", "--threads", "0"], "invalid value '0' for '--threads <LIST>': 0 threads"),
-            (
-                &["run", "--threads", "-1"],
-                "invalid value '-1' for '--threads <LIST>': it must be a whole number from 1 to 4096, or all; see 'gpubench run",
-            ),
-            (
-                &["run", "--cell-timeout", "-1s"],
-                "invalid value '-1s' for '--cell-timeout <TIME>': duration '-1s' is",
-            ),
-            (
-                &["run", "--cell-timeout", "1us"],
-                "invalid value '1us' for '--cell-timeout <TIME>': a cell needs",
-            ),
-            (&["run", "--density", "2"], "invalid value '2' for '--density <SHARE>': density 2 is not"),
-            (&["run", "--density", "-0.5"], "invalid value '-0.5' for '--density <SHARE>': density -0.5"),
-            (&["run", "--seed", "-1"], "invalid value '-1' for '--seed <SEED>': "),
-            (&["run", "--device", "x"], "invalid value 'x' for '--device <LIST>': "),
-            (
-                &["run", "--cell-timeout", "soon"],
-                "invalid value 'soon' for '--cell-timeout <TIME>': duration",
-            ),
-            (&["run", "--isolate", "maybe"], "invalid value 'maybe' for '--isolate <YES|NO>'"),
-            (
-                &["run", "--samples", "3", "--samples", "4"],
-                "the argument '--samples <N>' cannot be used multiple",
-            ),
-            (&["plot"], "the following required arguments were not provided: "),
-            (&["completions", "bsh"], "invalid value 'bsh' for '<SHELL>'"),
-            (&[], "no command given: start with"),
+            ("run --cell-timeout -1s", "invalid value '-1s' for '--cell-timeout <TIME>': duration '-1s' is"),
+            ("run --cell-timeout 1us", "invalid value '1us' for '--cell-timeout <TIME>': a cell needs"),
+            ("run --cell-timeout soon", "invalid value 'soon' for '--cell-timeout <TIME>': duration"),
+            ("run --density 2", "invalid value '2' for '--density <SHARE>': density 2 is not"),
+            ("run --density -0.5", "invalid value '-0.5' for '--density <SHARE>': density -0.5"),
+            ("run --seed -1", "invalid value '-1' for '--seed <SEED>': "),
+            ("run --device x", "invalid value 'x' for '--device <LIST>': "),
+            ("run --isolate maybe", "invalid value 'maybe' for '--isolate <YES|NO>'"),
+            ("plot", "the following required arguments were not provided: "),
+            ("completions bsh", "invalid value 'bsh' for '<SHELL>'"),
+            ("", "no command given: start with"),
         ] {
-            let message = refused(args);
-            assert!(message.starts_with(expected), "{args:?}: {message}");
-            assert!(!message.contains('\n') && message.len() < 240, "{args:?}: {message}");
+            let message = refused(line);
+            assert!(message.starts_with(expected), "{line}: {message}");
+            assert!(!message.contains('\n') && message.len() < 240, "{line}: {message}");
         }
     }
 
     #[test]
     fn the_help_that_is_named_is_that_of_the_command() {
-        for (args, expected) in [
-            (&["run", "matmul"][..], "; see 'gpubench run --help'"),
-            (&["plot"], "; see 'gpubench plot --help'"),
-            (&["baseline", "save"], "; see 'gpubench baseline save --help'"),
-            (&["baseline", "sav", "x"], "; see 'gpubench baseline --help'"),
-            (&["worker"], "; see 'gpubench --help'"),
-            (&["rnu", "--ops", "fft"], "; see 'gpubench --help'"),
+        for (line, expected) in [
+            ("run matmul", "; see 'gpubench run --help'"),
+            ("plot", "; see 'gpubench plot --help'"),
+            ("baseline save", "; see 'gpubench baseline save --help'"),
+            ("baseline sav x", "; see 'gpubench baseline --help'"),
+            ("worker", "; see 'gpubench --help'"),
+            ("rnu --ops fft", "; see 'gpubench --help'"),
         ] {
-            let message = refused(args);
-            assert!(message.ends_with(expected), "{args:?}: {message}");
+            let message = refused(line);
+            assert!(message.ends_with(expected), "{line}: {message}");
         }
     }
 }

@@ -29,16 +29,13 @@ use crate::worker::client::{Client, WaitError};
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// The state of the machine and of every backend.
-#[derive(Clone, Debug, Serialize)]
-pub struct DoctorReport {
-    /// Version of gpubench.
-    pub gpubench_version: String,
-    /// The machine.
-    pub host: Host,
-    /// The findings of every backend.
-    pub backends: Vec<BackendFindings>,
+#[derive(Serialize)]
+struct DoctorReport {
+    gpubench_version: &'static str,
+    host: Host,
+    backends: Vec<BackendFindings>,
     /// Conditions that make timings worse, each with the remedy.
-    pub hints: Vec<String>,
+    hints: Vec<String>,
 }
 
 /// The findings of one backend.
@@ -67,9 +64,12 @@ fn is_usable(finding: &Finding) -> bool {
 /// not errors.
 pub fn run(json: bool, options: &Options, python: Option<&Path>, out: &mut dyn Write) -> anyhow::Result<()> {
     let libraries = python::PythonSearch::begin(python, options)?;
-    let mut report = examine(&Launcher::new(true, None, BACKENDS, &[])?, options);
-    report.backends.push(libraries.findings());
-    report.backends.iter_mut().for_each(spell_out);
+    let mut backends = search(&Launcher::new(true, None, BACKENDS, &[])?, options, &|_| true);
+    let host = environment::host();
+    let hints = hints(&host, processors::load_average(), &backends);
+    backends.push(libraries.findings());
+    backends.iter_mut().for_each(spell_out);
+    let report = DoctorReport { gpubench_version: env!("CARGO_PKG_VERSION"), host, backends, hints };
     if json {
         serde_json::to_writer_pretty(&mut *out, &report)?;
         writeln!(out)?;
@@ -86,14 +86,6 @@ fn spell_out(backend: &mut BackendFindings) {
         [name].into_iter().chain(serves).chain(known).for_each(|text| *text = spelled_out(text));
     }
     backend.problem.iter_mut().for_each(|text| *text = spelled_out(text));
-}
-
-/// Lets all backends search at the same time, in workers that `launcher` starts.
-pub fn examine(launcher: &Launcher, options: &Options) -> DoctorReport {
-    let backends = search(launcher, options, &|_| true);
-    let host = environment::host();
-    let hints = hints(&host, processors::load_average(), &backends);
-    DoctorReport { gpubench_version: env!("CARGO_PKG_VERSION").into(), host, backends, hints }
 }
 
 /// Lets the `wanted` backends search at the same time, in workers that `launcher` starts.
@@ -194,8 +186,7 @@ mod tests {
     #[test]
     fn control_characters_of_findings_are_spelled_out() {
         let hostile = || "\u{1b}]0;x\u{7}\n\u{202e}".to_owned();
-        let (path, version, problem, fix) =
-            (Some(hostile()), Some(hostile()), Some(hostile()), Some(hostile()));
+        let [path, version, problem, fix] = [(); 4].map(|()| Some(hostile()));
         let finding = Finding { name: hostile(), path, version, serves: vec![hostile()], problem, fix };
         let mut backend =
             BackendFindings { name: "cpu", summary: "", findings: vec![finding], problem: Some(hostile()) };
@@ -208,12 +199,8 @@ mod tests {
     fn poor_timing_conditions_get_a_hint_and_good_ones_do_not() {
         assert_eq!(hints(&host(Some("performance")), Some(0.1), &[]).len(), 0);
         assert_eq!(hints(&host(None), None, &[]).len(), 0);
-        let quota = Host { cpu_quota: Some(0.5), ..host(None) };
-        let limited = hints(&quota, None, &[]);
-        assert!(
-            limited[0].contains("quota of 0.5 CPUs") && limited[0].contains("--cpuset-cpus"),
-            "{limited:?}"
-        );
+        let limited = &hints(&Host { cpu_quota: Some(0.5), ..host(None) }, None, &[])[0];
+        assert!(limited.contains("quota of 0.5 CPUs") && limited.contains("--cpuset-cpus"), "{limited}");
         let poor = hints(&host(Some("powersave")), Some(6.0), &[]);
         assert!(poor[0].contains("powersave") && poor[1].contains("6.0"), "{poor:?}");
     }

@@ -111,43 +111,35 @@ fn needs(serves: &[String], backend: &str) -> String {
 mod tests {
     use super::*;
 
+    /// Returns the text about the findings of a backend.
+    fn text(name: &'static str, findings: Vec<Finding>) -> String {
+        let backend = BackendFindings { name, summary: "", findings, problem: None };
+        let mut text = vec![];
+        write_findings(&backend, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    fn found(name: &str) -> Finding {
+        Finding { name: name.into(), version: Some("1".into()), ..Finding::default() }
+    }
+
+    fn missing(name: &str) -> Finding {
+        let (problem, fix) = (Some("is not on this machine".into()), Some("pip install it".into()));
+        Finding { name: name.into(), problem, fix, ..Finding::default() }
+    }
+
     #[test]
     fn a_missing_library_is_listed_with_its_variants_and_its_fix() {
-        let finding = Finding {
-            name: "cuFFT".into(),
-            path: None,
-            version: None,
-            serves: vec!["fft/r2c".into()],
-            problem: Some("libcufft.so.12 is not on this machine".into()),
-            fix: Some("pip install nvidia-cufft".into()),
-        };
-        let mut text = vec![];
-        write_finding(&finding, "cuda", &mut text).unwrap();
-        let text = String::from_utf8(text).unwrap();
-        assert!(
-            text.contains("missing cuFFT") && text.contains("needed by fft/r2c") && text.contains("fix: pip"),
-            "{text}"
-        );
+        let text = text("cpu", vec![Finding { serves: vec!["fft/r2c".into()], ..missing("MKL") }]);
+        let expected = "  missing MKL\n          is not on this machine\n          needed by fft/r2c\n          fix: pip install it\n";
+        assert_eq!(text, expected);
     }
 
     #[test]
     fn without_a_driver_the_libraries_of_cuda_are_one_sentence() {
-        let text = |driver: bool| {
-            let found =
-                |name: &str| Finding { name: name.into(), version: Some("1".into()), ..Finding::default() };
-            let missing = |name: &str| Finding {
-                problem: Some("is not on this machine".into()),
-                fix: Some("pip install it".into()),
-                ..Finding { name: name.into(), ..Finding::default() }
-            };
-            let driver = if driver { found("NVIDIA driver") } else { missing("NVIDIA driver") };
-            let findings = vec![driver, found("NVRTC"), missing("cuBLAS"), missing("cuFFT")];
-            let backend = BackendFindings { name: "cuda", summary: "", findings, problem: None };
-            let mut text = vec![];
-            write_findings(&backend, &mut text).unwrap();
-            String::from_utf8(text).unwrap()
-        };
-        let without = text(false);
+        let of =
+            |driver: Finding| text("cuda", vec![driver, found("NVRTC"), missing("cuBLAS"), missing("cuFFT")]);
+        let without = of(missing("NVIDIA driver"));
         assert!(
             without.contains("missing NVIDIA driver") && without.matches("fix:").count() == 1,
             "{without}"
@@ -155,34 +147,25 @@ mod tests {
         let folded =
             "  CUDA's libraries are of no use without a driver: NVRTC found; cuBLAS, cuFFT\n  missing.\n";
         assert!(without.ends_with(folded), "{without}");
-        let with = text(true);
+        let with = of(found("NVIDIA driver"));
         assert!(with.contains("missing cuBLAS") && with.matches("fix:").count() == 2, "{with}");
     }
 
     #[test]
     fn a_python_library_is_faulty_if_it_does_not_load_not_without_a_gpu() {
-        let text = |version: Option<&str>, backend| {
-            let finding = Finding {
-                name: "PyTorch".into(),
-                path: Some("/venv/torch".into()),
-                version: version.map(Into::into),
-                problem: Some("this build of PyTorch has no CUDA".into()),
-                ..Finding::default()
-            };
-            let mut text = vec![];
-            write_finding(&finding, backend, &mut text).unwrap();
-            String::from_utf8(text).unwrap()
+        let of = |version: Option<&str>, backend| {
+            let (path, version) = (Some("/venv/torch".into()), version.map(Into::into));
+            text(backend, vec![Finding { path, version, ..missing("PyTorch") }])
         };
-        let whole = text(Some("2.11.0 (CPU only)"), python::NAME);
+        let whole = of(Some("2.11.0 (CPU only)"), python::NAME);
         assert!(whole.contains("  no GPU  PyTorch 2.11.0 (CPU only) (/venv/torch)\n"), "{whole}");
-        assert!(text(None, python::NAME).contains("  faulty  PyTorch"));
-        assert!(text(Some("1"), "cpu").contains("  faulty  PyTorch"));
+        assert!(of(None, python::NAME).contains("  faulty  PyTorch"));
+        assert!(of(Some("1"), "cpu").contains("  faulty  PyTorch"));
     }
 
     #[test]
     fn a_library_that_every_variant_needs_costs_all_of_them() {
-        let cuda = BACKENDS.iter().find(|backend| backend.name == "cuda").unwrap();
-        let variants = (cuda.variants)(&Options::default()).unwrap();
+        let variants = (CUDA.variants)(&Options::default()).unwrap();
         let all: Vec<_> = variants.iter().map(|variant| format!("{}/{}", variant.op, variant.name)).collect();
         assert_eq!(needs(&all, "cuda"), "all CUDA variants");
         assert_eq!(needs(&all[..2], "cuda"), all[..2].join(", "));

@@ -3,8 +3,8 @@ use std::borrow::Cow;
 use super::*;
 use crate::backend::{Accuracy, Side};
 use crate::case::DType;
-use crate::settings::options::{DTypes, Sizes, SweepOptions};
-use crate::settings::resolve::Request;
+use crate::settings::OutputSettings;
+use crate::settings::options::tests::options;
 
 fn variant(op: &'static str, name: &'static str, default: bool, dtypes: &'static [DType]) -> Variant {
     Variant {
@@ -37,15 +37,8 @@ fn tables() -> Vec<BackendVariants> {
     ]
 }
 
-fn settings(ops: &str, sizes: &[u64], dtypes: &[DType], variants: Option<&str>) -> Settings {
-    let options = SweepOptions {
-        ops: ops.parse().ok(),
-        sizes: Some(Sizes(sizes.to_vec())),
-        dtypes: Some(DTypes(dtypes.to_vec())),
-        variants: variants.and_then(|list| list.parse().ok()),
-        ..SweepOptions::default()
-    };
-    Settings::resolve(Request { options, ..Request::default() }, None).unwrap()
+fn settings(line: &str) -> Settings {
+    Settings::resolve(options(line), OutputSettings::default(), None).unwrap()
 }
 
 fn planned(settings: &Settings) -> Vec<String> {
@@ -59,32 +52,22 @@ fn refused(settings: &Settings) -> String {
 
 #[test]
 fn cells_are_sorted_by_op_dtype_size_and_backend() {
-    let mut settings = settings("fft,matmul", &[2, 10], &[DType::F64, DType::F32], None);
+    let mut settings = settings("--ops fft,matmul --sizes 2,10 --dtypes all");
     settings.sweeps.reverse();
-    let expected = [
-        "matmul N=2 f32 cpu/openblas cold",
-        "matmul N=2 f32 cpu/faer cold",
-        "matmul N=2 f32 cuda/cublas cold",
-        "matmul N=10 f32 cpu/openblas cold",
-        "matmul N=10 f32 cpu/faer cold",
-        "matmul N=10 f32 cuda/cublas cold",
-        "matmul N=2 f64 cpu/openblas cold",
-        "matmul N=2 f64 cpu/faer cold",
-        "matmul N=2 f64 cuda/cublas cold",
-        "matmul N=10 f64 cpu/openblas cold",
-        "matmul N=10 f64 cpu/faer cold",
-        "matmul N=10 f64 cuda/cublas cold",
-        "fft N=2 f32 cpu/realfft cold",
-        "fft N=10 f32 cpu/realfft cold",
-        "fft N=2 f64 cpu/realfft cold",
-        "fft N=10 f64 cpu/realfft cold",
-    ];
+    let mut expected = vec![];
+    for (op, variants) in
+        [("matmul", &["cpu/openblas", "cpu/faer", "cuda/cublas"][..]), ("fft", &["cpu/realfft"])]
+    {
+        for case in ["N=2 f32", "N=10 f32", "N=2 f64", "N=10 f64"] {
+            expected.extend(variants.iter().map(|variant| format!("{op} {case} {variant} cold")));
+        }
+    }
     assert_eq!(planned(&settings), expected);
 }
 
 #[test]
 fn patterns_choose_among_all_variants_in_the_dtypes_they_support() {
-    let chosen = settings("matmul", &[4], DType::ALL, Some("naive,cuda/*"));
+    let chosen = settings("--ops matmul --sizes 4 --dtypes all --variants naive,cuda/*");
     let expected = [
         "matmul N=4 f32 cpu/naive cold",
         "matmul N=4 f32 cuda/cublas cold",
@@ -97,7 +80,7 @@ fn patterns_choose_among_all_variants_in_the_dtypes_they_support() {
 
 #[test]
 fn a_cell_of_two_sweeps_is_planned_once_as_the_first_says() {
-    let mut settings = settings("fft", &[4], &[DType::F32], None);
+    let mut settings = settings("--ops fft --sizes 4");
     let mut again = settings.sweeps[0].clone();
     again.sizes = vec![4, 8];
     again.sampling.samples = Some(1);
@@ -115,7 +98,7 @@ fn a_pattern_without_a_match_names_the_nearest_variant() {
         ("*,zzz*", "--variants: unknown variant 'zzz*' ('gpubench list' names them all)"),
         ("realfft", "--variants: variant 'realfft' is not in this run: cpu/realfft computes fft"),
     ] {
-        let message = refused(&settings("matmul", &[4], &[DType::F32], Some(variants)));
+        let message = refused(&settings(&format!("--ops matmul --sizes 4 --variants {variants}")));
         assert!(message.starts_with(expected), "{message}");
     }
 }
@@ -123,12 +106,18 @@ fn a_pattern_without_a_match_names_the_nearest_variant() {
 #[test]
 fn variants_that_leave_a_backend_without_cells_get_a_note() {
     for (variants, expected) in [
-        (Some("faer"), &["Note: no CUDA variant matches --variants faer; only the CPU is measured."][..]),
-        (Some("cublas*"), &["Note: no CPU variant matches --variants cublas*; only the GPU is measured."]),
-        (Some("faer,cublas"), &[]),
-        (None, &[]),
+        (
+            "--variants faer",
+            &["Note: no CUDA variant matches --variants faer; only the CPU is measured."][..],
+        ),
+        (
+            "--variants cublas*",
+            &["Note: no CPU variant matches --variants cublas*; only the GPU is measured."],
+        ),
+        ("--variants faer,cublas", &[]),
+        ("", &[]),
     ] {
-        let settings = settings("matmul", &[4], &[DType::F32], variants);
+        let settings = settings(&format!("--ops matmul --sizes 4 {variants}"));
         let plan = Plan::from_tables(&settings, &tables()).unwrap();
         assert_eq!(plan.notes(&settings, &[]), expected, "{variants:?}");
     }
@@ -137,9 +126,9 @@ fn variants_that_leave_a_backend_without_cells_get_a_note() {
 #[test]
 fn an_empty_plan_says_what_to_change() {
     for (settings, expected) in [
-        (settings("svd", &[4], &[DType::F32], None), "has no variant of svd"),
+        (settings("--ops svd --sizes 4"), "has no variant of svd"),
         (
-            settings("matmul", &[4], &[DType::F64], Some("cublas-tf32")),
+            settings("--ops matmul --dtypes f64 --variants cublas-tf32"),
             "supports f64; change --dtypes or --variants",
         ),
     ] {
@@ -150,16 +139,14 @@ fn an_empty_plan_says_what_to_change() {
 
 #[test]
 fn a_large_plan_is_made_and_an_absurd_one_refused() {
-    let sizes: Vec<u64> = (1..=50_000).collect();
-    assert_eq!(planned(&settings("fft", &sizes, &[DType::F32], None)).len(), 50_000);
-    let sizes: Vec<u64> = (1..=1_000_000).collect();
-    let message = refused(&settings("matmul", &sizes, &[DType::F32], None));
+    assert_eq!(planned(&settings("--ops fft --sizes 1..50000:+1")).len(), 50_000);
+    let message = refused(&settings("--ops matmul --sizes 1..1000000:+1"));
     assert!(message.starts_with("the plan has 3000000 cells, more than 1000000"), "{message}");
 }
 
 #[test]
 fn fewer_threads_make_cells_in_addition_to_those_of_all_threads() {
-    let mut settings = settings("fft", &[2, 10], &[DType::F32], None);
+    let mut settings = settings("--ops fft --sizes 2,10");
     settings.fewer_threads = vec![1, 16];
     settings.sweeps.push(settings.sweeps[0].clone());
     let expected = ["realfft", "realfft@1", "realfft@16"];
@@ -180,7 +167,7 @@ fn each_library_has_a_worker_of_its_own_on_every_number_of_threads() {
     for (variant, library) in tables[0].variants.iter_mut().zip(["openblas", "mkl"]) {
         variant.library = Some(library.into());
     }
-    let mut settings = settings("matmul,fft", &[2], &[DType::F32], Some("cpu/*"));
+    let mut settings = settings("--ops matmul,fft --sizes 2 --variants cpu/*");
     settings.fewer_threads = vec![1];
     let plan = Plan::from_tables(&settings, &tables).unwrap();
     let expected = ["cpu (openblas)", "cpu@1 (openblas)", "cpu (mkl)", "cpu@1 (mkl)", "cpu", "cpu@1"];

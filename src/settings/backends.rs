@@ -14,10 +14,7 @@ pub struct BackendNames {
 }
 
 impl BackendNames {
-    /// Returns the names of gpubench and those of `programs`.
-    ///
-    /// # Errors
-    /// A program has a name that means something else.
+    /// Returns the names of gpubench and those of `programs`, which may not be names that mean something else.
     pub fn with(programs: &[NamedCommand]) -> Result<BackendNames> {
         let mut names: Vec<String> = names::backend_names().into_iter().map(str::to_owned).collect();
         let own = names.len();
@@ -35,10 +32,8 @@ impl BackendNames {
         Ok(BackendNames { names, own })
     }
 
-    /// Checks the lists of backends of one source, and puts their names in the order of the valid ones, each once.
-    ///
-    /// # Errors
-    /// A list is empty or has an unknown name; the message begins with the option, or with file and line.
+    /// Checks the lists of backends of one source, and puts their names in the order of the valid ones, each once. The message about an
+    /// empty list or an unknown name begins with the option, or with file and line.
     pub fn check(&self, source: &mut SweepOptions) -> Result<()> {
         let valid: Vec<&str> = self.names.iter().map(String::as_str).collect();
         for (option, list) in [("--backends", &mut source.backends), ("--require", &mut source.require)] {

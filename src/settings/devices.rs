@@ -23,10 +23,7 @@ impl DeviceSelection {
     }
 }
 
-/// Parses `0`, `0,2` or `all`.
-///
-/// # Errors
-/// The text has another form, or names a device twice.
+/// Parses `0`, `0,2` or `all`. A device that is named twice is an error.
 pub(super) fn parse(text: &str) -> Result<DeviceSelection> {
     let items: Vec<&str> = text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
     if items == ["all"] {

@@ -24,6 +24,7 @@ use crate::backend::Options;
 use crate::case::{Cache, DType};
 use crate::measure::sampling::Sampling;
 use crate::write::chart::{Selection, Theme};
+use crate::write::report::FORMATS;
 
 /// A format of a report.
 pub type ReportFormat = &'static crate::write::report::Format;
@@ -94,7 +95,7 @@ pub struct OpSweep {
 pub struct OutputSettings {
     /// Folder or stdout.
     pub destination: Destination,
-    /// Formats to write, in the order of [`FORMATS`](crate::write::report::FORMATS).
+    /// Formats to write, in the order of [`FORMATS`].
     pub formats: Vec<ReportFormat>,
     /// Whether tables of every case follow the summary on the terminal.
     pub tables: bool,
@@ -112,6 +113,23 @@ pub struct OutputSettings {
     pub charts: Selection,
 }
 
+impl Default for OutputSettings {
+    /// The default formats, in a new folder.
+    fn default() -> OutputSettings {
+        OutputSettings {
+            destination: Destination::named(None),
+            formats: FORMATS.defaults(),
+            tables: false,
+            all_variants: false,
+            color: false,
+            quiet: false,
+            force: false,
+            theme: Theme::default(),
+            charts: Selection::default(),
+        }
+    }
+}
+
 /// Writes a path whose bytes need not be UTF-8.
 fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
@@ -125,4 +143,26 @@ pub enum Destination {
     Folder(#[serde(serialize_with = "lossy")] PathBuf),
     /// Stdout, which gets one format and nothing else.
     Stdout,
+}
+
+impl Destination {
+    /// Returns what `--out` names: stdout if it is `-`, a new folder without it.
+    pub fn named(out: Option<&Path>) -> Destination {
+        match out {
+            Some(out) if out == Path::new("-") => Destination::Stdout,
+            Some(folder) => Destination::Folder(folder.to_owned()),
+            None => Destination::Folder(new_folder(Path::new(RESULTS))),
+        }
+    }
+}
+
+/// Folder in which runs without `--out` create theirs.
+pub const RESULTS: &str = "results";
+
+/// Returns a folder under `parent` that does not exist yet, named by the current UTC time.
+pub fn new_folder(parent: &Path) -> PathBuf {
+    let stamp = crate::report::now().strftime("%Y-%m-%dT%H%M%SZ").to_string();
+    let names = std::iter::once(stamp.clone()).chain((2u32..).map(|count| format!("{stamp}-{count}")));
+    let mut free = names.map(|name| parent.join(name)).filter(|path| !path.exists());
+    free.next().unwrap_or_else(|| parent.join(stamp))
 }

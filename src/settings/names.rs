@@ -3,16 +3,14 @@
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
-use gpubench_text::words::{choose, unknown};
+use gpubench_text::words::{choose, unknown_with};
 
 use crate::answer::Versus;
 use crate::backend::external::ADAPTERS;
 use crate::backend::{BACKENDS, TransferMemory};
 use crate::case::{Cache, DType};
 use crate::op::OPS;
-use crate::settings::ReportFormat;
 use crate::write::chart::{self, ChartKind, Selection, Theme};
-use crate::write::report::FORMATS;
 
 /// What a word means that is not valid.
 enum Meaning {
@@ -51,27 +49,27 @@ const MEANINGS: &[(&str, &[&str], Meaning)] = &[
     ("number of threads", &["max"], Meaning::Word("all")),
 ];
 
+fn meaning(kind: &str, word: &str) -> Option<&'static Meaning> {
+    let found = MEANINGS.iter().find(|(of, words, _)| *of == kind && words.contains(&word));
+    found.map(|(.., meaning)| meaning)
+}
+
 /// Describes a `word` that is not a valid `kind`: by its meaning if it has one, otherwise with the word spelt most alike.
 pub(super) fn unknown_word(kind: &str, word: &str, valid: &[&str]) -> String {
-    let lower = word.to_lowercase();
-    let found = MEANINGS.iter().find(|(of, words, _)| *of == kind && words.contains(&lower.as_str()));
-    match found.map(|(.., meaning)| meaning) {
-        Some(Meaning::Word(meant)) => {
-            format!("unknown {kind} '{word}': did you mean '{meant}'? (valid: {})", valid.join(", "))
-        }
-        Some(Meaning::Advice(advice)) => format!("unknown {kind} '{word}': {advice}"),
-        None => unknown(kind, word, valid),
-    }
+    let hint = match meaning(kind, &word.to_lowercase()) {
+        Some(Meaning::Word(meant)) => Some(format!("did you mean '{meant}'?")),
+        Some(Meaning::Advice(advice)) => return format!("unknown {kind} '{word}': {advice}"),
+        None => None,
+    };
+    unknown_with(kind, word, hint.as_deref(), valid)
 }
 
 /// Returns the backend of that name, or the one that the word of another program means.
 pub(crate) fn meant_backend(word: &str) -> Option<&'static str> {
-    let is_meant = |(kind, words, _): &&(&str, &[&str], Meaning)| *kind == "backend" && words.contains(&word);
-    let meant = MEANINGS.iter().find(is_meant).and_then(|(.., meaning)| match meaning {
-        Meaning::Word(meant) => Some(*meant),
-        Meaning::Advice(_) => None,
-    });
-    backend_names().into_iter().find(|name| *name == word).or(meant)
+    match meaning("backend", word) {
+        Some(Meaning::Word(meant)) => Some(*meant),
+        _ => backend_names().into_iter().find(|name| *name == word),
+    }
 }
 
 /// Parses a list as [`choose`] does, and refuses the first wrong word by its meaning.
@@ -170,11 +168,6 @@ pub fn dtypes(text: &str) -> Result<Vec<DType>> {
     Ok(chosen("dtype", &text, &valid)?.into_iter().map(|index| DType::ALL[index]).collect())
 }
 
-/// Parses formats of reports; returns them in the order of [`FORMATS`].
-pub fn formats(text: &str) -> Result<Vec<ReportFormat>> {
-    FORMATS.parse(text)
-}
-
 /// Parses formats of charts: `png`, `svg`.
 pub fn chart_formats(text: &str) -> Result<Vec<chart::Format>> {
     let charts = chart::Format::ALL;
@@ -197,7 +190,6 @@ mod tests {
         assert_eq!(ops("svd, matmul,svd").ok(), Some(vec!["matmul".to_owned(), "svd".to_owned()]));
         assert_eq!(ops("all").map(|all| all.len()).ok(), Some(OPS.len()));
         assert_eq!(dtypes("float64,f32").ok(), Some(DType::ALL.to_vec()));
-        assert_eq!(formats("csv,table").ok(), Some(vec![FORMATS.all[0], FORMATS.all[2]]));
     }
 
     #[test]
@@ -239,7 +231,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_list_panics(text in ".*") {
-            let _ = (ops(&text).is_ok(), dtypes(&text).is_ok(), formats(&text).is_ok());
+            let _ = (ops(&text).is_ok(), dtypes(&text).is_ok());
         }
     }
 }

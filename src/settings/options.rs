@@ -263,32 +263,35 @@ impl Serialize for SweepOptions {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use clap::{Command, FromArgMatches};
+
     use super::*;
 
-    #[test]
-    fn a_layer_s_own_value_hides_the_one_below_and_only_that() {
-        let (one, two) = (Some(Sizes(vec![1])), Some(Sizes(vec![2])));
-        let above = SweepOptions { sizes: one.clone(), samples: Some(Samples(5)), ..SweepOptions::default() };
-        let below = SweepOptions { sizes: two, density: Some(Density(0.5)), ..SweepOptions::default() };
-        let expected = SweepOptions { sizes: one, density: Some(Density(0.5)), ..above.clone() };
-        assert_eq!(above.over(&below), expected);
+    /// Returns the options of a command line.
+    pub(crate) fn options(line: &str) -> SweepOptions {
+        let command = SweepOptions::augment_args(Command::new("test").no_binary_name(true));
+        let matches = command.try_get_matches_from(line.split_whitespace());
+        SweepOptions::from_arg_matches(&matches.unwrap_or_else(|error| panic!("{error}"))).unwrap()
     }
 
     #[test]
-    fn samples_and_precision_replace_each_other() {
-        let samples = SweepOptions { samples: Some(Samples(5)), ..SweepOptions::default() };
-        let precision = SweepOptions { precision: Some(Precision(0.02)), ..SweepOptions::default() };
-        assert_eq!(samples.over(&precision), samples);
-        assert_eq!(precision.over(&samples), precision);
-        assert_eq!(SweepOptions::default().over(&samples), samples);
+    fn a_layer_s_own_value_hides_the_one_below_and_samples_hide_precision() {
+        for (above, below, expected) in [
+            ("--sizes 1 --samples 5", "--sizes 2 --density 0.5", "--sizes 1 --samples 5 --density 0.5"),
+            ("--samples 5", "--precision 2%", "--samples 5"),
+            ("--precision 2%", "--samples 5", "--precision 2%"),
+            ("", "--samples 5", "--samples 5"),
+        ] {
+            assert_eq!(options(above).over(&options(below)), options(expected), "{above} over {below}");
+        }
     }
 
     #[test]
     fn every_option_that_names_a_file_is_one_of_code_or_is_only_read() {
         let code = SweepOptions::default().code_values().map(|(option, _)| option);
         let only_read = ["--config", "--sim"];
-        let command = SweepOptions::augment_args(clap::Command::new("test"));
+        let command = SweepOptions::augment_args(Command::new("test"));
         for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
             let values = arg.get_value_names().unwrap_or_default();
             let names_file =

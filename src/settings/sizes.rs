@@ -10,7 +10,7 @@ pub fn parse(text: &str) -> Result<Vec<u64>> {
     let mut sizes = Vec::new();
     for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
         match item.split_once("..") {
-            Some((first, rest)) => SizeRange::parse(item, first, rest)?.extend(item, &mut sizes)?,
+            Some((first, rest)) => add_range(&mut sizes, item, first, rest)?,
             None => sizes.push(size(item)?),
         }
         ensure!(
@@ -42,64 +42,35 @@ fn size(text: &str) -> Result<u64> {
     text.parse().map_err(|_| anyhow::anyhow!("size {text} is too large for any memory"))
 }
 
-/// The step of a range.
-#[derive(Clone, Copy)]
-enum SizeStep {
-    Times(u64),
-    Plus(u64),
-}
-
-struct SizeRange {
-    first: u64,
-    last: u64,
-    step: SizeStep,
-}
-
-impl SizeRange {
-    fn parse(item: &str, first: &str, rest: &str) -> Result<SizeRange> {
-        let (last, step) = rest.split_once(':').map_or((rest, None), |(last, step)| (last, Some(step)));
-        let (first, last) = (size(first)?, size(last)?);
-        ensure!(first <= last, "range '{item}' is reversed: write the smaller end first");
-        let Some(step) = step else {
-            bail!("range '{item}' has no step: write {item}:x2 to double or {item}:+64 to add 64");
-        };
-        Ok(SizeRange { first, last, step: SizeStep::parse(item, step.trim())? })
+/// Appends the sizes of a range `FIRST..LAST:STEP`; the last one belongs to it if the steps reach it.
+fn add_range(sizes: &mut Vec<u64>, item: &str, first: &str, rest: &str) -> Result<()> {
+    let (last, step) = rest.split_once(':').map_or((rest, None), |(last, step)| (last, Some(step)));
+    let (first, last) = (size(first)?, size(last)?);
+    ensure!(first <= last, "range '{item}' is reversed: write the smaller end first");
+    let Some(step) = step else {
+        bail!("range '{item}' has no step: write {item}:x2 to double or {item}:+64 to add 64");
+    };
+    let (factor, addend) = parse_step(item, step.trim())?;
+    // A factor at least doubles, so that there are 64 sizes at most.
+    let count = (last - first).checked_div(addend).map_or(1, |steps| steps + 1);
+    ensure!(count <= MAX_SIZES, "range '{item}' has {count} sizes, more than {MAX_SIZES}: use a larger step");
+    let mut size = Some(first);
+    while let Some(present) = size.filter(|size| *size <= last) {
+        sizes.push(present);
+        size = present.checked_mul(factor).and_then(|size| size.checked_add(addend));
     }
-
-    /// Appends the sizes of the range; the last one belongs to it if the steps reach it.
-    fn extend(&self, item: &str, sizes: &mut Vec<u64>) -> Result<()> {
-        let count = match self.step {
-            SizeStep::Plus(step) => (self.last - self.first) / step + 1,
-            SizeStep::Times(_) => 1, // At least doubles, so 64 at most.
-        };
-        ensure!(
-            count <= MAX_SIZES,
-            "range '{item}' has {count} sizes, more than {MAX_SIZES}: use a larger step"
-        );
-        let mut size = Some(self.first);
-        while let Some(present) = size.filter(|size| *size <= self.last) {
-            sizes.push(present);
-            size = match self.step {
-                SizeStep::Times(factor) => present.checked_mul(factor),
-                SizeStep::Plus(step) => present.checked_add(step),
-            };
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
-impl SizeStep {
-    fn parse(item: &str, text: &str) -> Result<SizeStep> {
-        let number = |digits: &str| digits.trim().parse::<u64>().ok();
-        match (text.strip_prefix(['x', '*']).map(number), text.strip_prefix('+').map(number)) {
-            (Some(Some(factor)), _) if factor >= 2 => Ok(SizeStep::Times(factor)),
-            (Some(Some(_)), _) => bail!("range '{item}' never ends: the factor after x must be at least 2"),
-            (_, Some(Some(step))) if step >= 1 => Ok(SizeStep::Plus(step)),
-            (_, Some(Some(_))) => bail!("range '{item}' never ends: the step after + must be at least 1"),
-            _ => bail!(
-                "step '{text}' of range '{item}' is not understood: write x2 to double or +64 to add 64"
-            ),
-        }
+/// Returns the factor and the addend that lead from each size of a range to the next.
+fn parse_step(item: &str, text: &str) -> Result<(u64, u64)> {
+    let number = |digits: &str| digits.trim().parse::<u64>().ok();
+    match (text.strip_prefix(['x', '*']).map(number), text.strip_prefix('+').map(number)) {
+        (Some(Some(factor)), _) if factor >= 2 => Ok((factor, 0)),
+        (Some(Some(_)), _) => bail!("range '{item}' never ends: the factor after x must be at least 2"),
+        (_, Some(Some(step))) if step >= 1 => Ok((1, step)),
+        (_, Some(Some(_))) => bail!("range '{item}' never ends: the step after + must be at least 1"),
+        _ => bail!("step '{text}' of range '{item}' is not understood: write x2 to double or +64 to add 64"),
     }
 }
 

@@ -38,10 +38,7 @@ fn available() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Parses a list of counts and the word `all`, the number of threads that the process may use.
-///
-/// # Errors
-/// A word has another form, a count is out of range, or a count exceeds `all`.
+/// Parses a list of counts and the word `all`, the number of threads that the process may use, which no count may exceed then.
 pub fn parse(text: &str) -> Result<CpuThreads> {
     parse_with(text, available())
 }

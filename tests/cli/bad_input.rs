@@ -6,51 +6,47 @@ use super::Folder;
 #[test]
 fn wrong_words_and_values_are_refused_with_what_to_write() {
     let folder = Folder::new();
-    for (line, expected) in [
-        ("rnu", "did you mean 'run'?"),
-        ("run --op matmul", "did you mean '--ops'?"),
-        ("run --ops matmul,ftt", "--ops: unknown op 'ftt': did you mean 'fft'?"),
-        ("run --ops gemm", "--ops: unknown op 'gemm': did you mean 'matmul'?"),
-        ("run --ops fft --dtypes f23", "--dtypes: unknown dtype 'f23': did you mean 'f32'?"),
-        ("run --cache warm", "did you mean 'hot'?"),
-        (
-            "run --ops fft --backends cpu,mien --external mine=true",
-            "did you mean 'mine'? (valid: cpu, cuda, ",
-        ),
-        ("run --ops fft --require cdua", "--require: unknown backend 'cdua': did you mean 'cuda'?"),
-        ("run --ops fft --format jsn", "--format: unknown format 'jsn': did you mean 'json'?"),
-        ("run --ops fft --backends sim --sim fair.toml --variants hots", "'hots': did you mean 'host'?"),
-        ("run --config quik", "unknown sweep 'quik': did you mean 'quick'? (valid: quick, "),
-        ("plot x --out y --format pgn", "did you mean 'png'?"),
-        ("run --ops fft --sizes 0", "--sizes: size 0"),
-        (
-            "run --ops all --sizes 1..1000000:+1 --backends sim --sim fair.toml",
-            "more than 1000000: name fewer",
-        ),
-        ("run --ops fft --density NaN", "density NaN"),
-        ("run --ops fft --backends sim --sim absent.toml", "'absent.toml'"),
-        ("run --ops fft --out -", "writes one format to stdout"),
-        ("run --ops fft --out - --format png", "several files"),
-        ("plot absent --out y --format csv", "name png or svg"),
-        ("plot absent --out y --theme drak", "--theme: unknown theme 'drak': did you mean 'dark'?"),
-        ("plot absent --out y --charts speeds", "--charts: unknown chart 'speeds': did you mean 'speedup'?"),
-        ("run --ops fft --charts pie", "--charts: unknown chart 'pie'"),
-        ("run --ops fft --blas absent.so", "--blas: 'absent.so' cannot be read: No such file"),
-        ("run --ops fft --blas fair.toml", "--blas: 'fair.toml' is no shared library"),
-        ("list --blas fair.toml,absent.so", "name the file of a library"),
-        ("doctor --blas .", "--blas: '.' "),
-        ("run --ops fft --theme sepia", "unknown theme 'sepia'"),
-        ("trend absent --theme sepia", "unknown theme 'sepia'"),
-        ("run --ops fft --samples 5 --precision 1%", "--precision has no effect with --samples"),
-        ("run --ops fft --backends cpu --threads 4096", "--threads 4096 is more than the "),
-        ("baseline save x --ops fft --samples 5 --rounds 30", "lower --rounds or raise --samples"),
-    ] {
-        folder.refuses(line, expected);
-    }
+    folder.refuses_each(
+        "",
+        "rnu => did you mean 'run'?
+        run --op matmul => did you mean '--ops'?
+        run --ops matmul,ftt => --ops: unknown op 'ftt': did you mean 'fft'?
+        run --ops gemm => --ops: unknown op 'gemm': did you mean 'matmul'?
+        run --ops fft --dtypes f23 => --dtypes: unknown dtype 'f23': did you mean 'f32'?
+        run --cache warm => did you mean 'hot'?
+        run --ops fft --backends cpu,mien --external mine=true => did you mean 'mine'? (valid: cpu, cuda,
+        run --ops fft --require cdua => --require: unknown backend 'cdua': did you mean 'cuda'?
+        run --ops fft --format jsn => --format: unknown format 'jsn': did you mean 'json'?
+        run --ops fft --backends sim --sim fair.toml --variants hots => 'hots': did you mean 'host'?
+        run --config quik => unknown sweep 'quik': did you mean 'quick'? (valid: quick,
+        plot x --out y --format pgn => did you mean 'png'?
+        run --ops fft --sizes 0 => --sizes: size 0
+        run --ops all --sizes 1..1000000:+1 --backends sim --sim fair.toml => more than 1000000: name fewer
+        run --ops fft --density NaN => density NaN
+        run --ops fft --backends sim --sim absent.toml => 'absent.toml'
+        run --ops fft --out - => writes one format to stdout
+        run --ops fft --out - --format png => several files
+        plot absent --out y --format csv => name png or svg
+        plot absent --out y --theme drak => --theme: unknown theme 'drak': did you mean 'dark'?
+        plot absent --out y --charts speeds => --charts: unknown chart 'speeds': did you mean 'speedup'?
+        run --ops fft --charts pie => --charts: unknown chart 'pie'
+        run --ops fft --blas absent.so => --blas: 'absent.so' cannot be read: No such file
+        run --ops fft --blas fair.toml => --blas: 'fair.toml' is no shared library
+        list --blas fair.toml,absent.so => name the file of a library
+        doctor --blas . => --blas: '.'
+        run --ops fft --theme sepia => unknown theme 'sepia'
+        trend absent --theme sepia => unknown theme 'sepia'
+        run --ops fft --samples 5 --precision 1% => --precision has no effect with --samples
+        run --ops fft --backends cpu --threads 4096 => --threads 4096 is more than the
+        baseline save x --ops fft --samples 5 --rounds 30 => lower --rounds or raise --samples
+        list matmull => unknown op 'matmull': did you mean 'matmul'?
+        list matmul ftt => unknown op 'ftt': did you mean 'fft'?
+        man rnu => unknown command 'rnu': did you mean 'run'?",
+    );
 }
 
 #[test]
-fn a_wrong_sweep_file_is_refused_with_file_and_line() {
+fn a_wrong_file_is_refused_with_file_and_line() {
     let folder = Folder::new();
     for (text, expected) in [
         ("[[sweep]]\nopps = \"fft\"\n", "bad.toml:2: unknown key 'opps': did you mean 'ops'?"),
@@ -65,37 +61,34 @@ fn a_wrong_sweep_file_is_refused_with_file_and_line() {
         folder.write("bad.toml", text);
         folder.refuses("run --config bad.toml", expected);
     }
-    folder.refuses("run --config .", "cannot read sweep file '.'");
-    folder.refuses("run --config /dev/null", "/dev/null names no ops");
-    folder.refuses("run --config article --ops spmv", "give sizes with --sizes");
+    folder.write("typo.toml", "[[variant]]\nname = \"a\"\n[[rule]]\noutcome = \"crahs\"\n");
+    folder.refuses_each(
+        "run",
+        "--config . => cannot read sweep file '.'
+        --config /dev/null => /dev/null names no ops
+        --config article --ops spmv => give sizes with --sizes
+        --ops fft --backends sim --sim typo.toml => line 4: unknown outcome 'crahs': did you mean 'crash'?",
+    );
 }
 
 #[test]
 fn an_out_that_cannot_take_results_is_refused_before_any_work() {
     let folder = Folder::new();
-    let run = "run --ops fft --sizes 4 --backends sim --sim fair.toml --out";
-    folder.refuses(&format!("{run} fair.toml"), "cannot write to the folder 'fair.toml'");
-    folder.refuses(&format!("{run} fair.toml/below"), "cannot write to the folder 'fair.toml/below'");
     std::fs::create_dir(folder.path().join("old")).unwrap();
     folder.write("old/report.json", "{}");
-    folder.refuses(&format!("{run} old"), "old already contains a report.json");
-    assert_eq!(std::fs::read_to_string(folder.path().join("old/report.json")).unwrap(), "{}");
-}
-
-#[test]
-fn mistakes_in_a_script_are_reported_with_their_line() {
-    let folder = Folder::new();
-    folder.write("typo.toml", "[[variant]]\nname = \"a\"\n[[rule]]\noutcome = \"crahs\"\n");
-    let line = "run --ops fft --sizes 4 --backends sim --sim typo.toml";
-    folder.refuses(line, "line 4: unknown outcome 'crahs': did you mean 'crash'?");
+    folder.refuses_each(
+        "run --ops fft --sizes 4 --backends sim --sim fair.toml --out",
+        "fair.toml => cannot write to the folder 'fair.toml'
+        fair.toml/below => cannot write to the folder 'fair.toml/below'
+        old => old already contains a report.json",
+    );
+    assert_eq!(folder.read("old/report.json"), "{}");
 }
 
 #[test]
 fn an_absurd_number_of_threads_in_the_environment_is_ignored() {
     let folder = Folder::new();
-    folder.succeeds(
-        "run --ops fft --sizes 4,8 --backends sim --sim fair.toml --no-peaks --format json --out out",
-    );
+    folder.fair("--ops fft --sizes 4,8", "out");
     // So many threads would take more than this CPU time to start.
     folder.shell("ulimit -t 10; RAYON_NUM_THREADS=100000 exec $G plot out --format svg --out charts").good();
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Folder;
-use super::compare::{SLOWER, WRONG, of, script, verdicts};
+use super::compare::{SLOWER, WRONG, cells, script};
 
 #[test]
 fn a_baseline_is_saved_listed_shown_and_compared_with_by_name() {
@@ -11,28 +11,29 @@ fn a_baseline_is_saved_listed_shown_and_compared_with_by_name() {
     folder.write("sim.toml", &script(1, ""));
     let save = "baseline save main --ops matmul,fft --sizes 4,8 --backends sim --sim sim.toml --quiet";
     folder.succeeds(save);
-    let base = folder.path().join("results/baselines/main");
-    assert!(base.join("baseline.json").is_file() && base.join("pass-5/report.json").is_file());
+    let base = "results/baselines/main";
+    assert!(
+        folder.has(&format!("{base}/baseline.json")) && folder.has(&format!("{base}/pass-5/report.json"))
+    );
     folder.refuses(save, "--force");
     folder.succeeds(&format!("{save} --force"));
     assert_eq!(folder.names_in("results/baselines"), ["main"], "no attempt is left behind");
-    let listed = folder.run_line("baseline list");
-    assert!(listed.stdout.contains("main") && listed.stdout.lines().count() == 2, "{}", listed.stdout);
-    let shown = folder.run_line("baseline show main");
-    assert!(shown.stdout.contains("5 passes") && shown.stdout.contains("accelerator"), "{}", shown.stdout);
+    let listed = folder.run_line("baseline list").prints(&["main"]);
+    assert_eq!(listed.stdout.lines().count(), 2, "{}", listed.stdout);
+    folder.run_line("baseline show main").prints(&["5 passes", "accelerator"]);
     folder.sim("unchanged", 6, "");
     let unchanged = folder.compared("main unchanged");
     assert_eq!(unchanged["gate"]["exit_code"], 0, "the default number of passes is enough: {unchanged}");
     folder.sim("new", 2, SLOWER);
-    for old in ["main", "results/baselines/main"] {
+    for old in ["main", base] {
         let comparison = folder.compared(&format!("{old} new --threshold 20%"));
         assert_eq!(comparison["old"].as_array().map(Vec::len), Some(5));
-        assert_eq!(of(&verdicts(&comparison), "slower"), ["fft 8 accelerator"]);
+        assert_eq!(cells(&comparison, "slower"), ["fft 8 accelerator"]);
     }
 }
 
 #[test]
-fn a_comparison_with_a_baseline_that_does_not_exist_says_how_to_save_it() {
+fn a_baseline_that_does_not_exist_gets_the_name_that_was_meant_or_how_to_save_it() {
     let folder = Folder::new();
     folder.sim("new", 1, "");
     folder.refuses("compare main new", "save a baseline with 'gpubench baseline save main'");
@@ -41,17 +42,15 @@ fn a_comparison_with_a_baseline_that_does_not_exist_says_how_to_save_it() {
         let message = folder.run_line(line).stderr;
         assert!(!message.contains("baseline save"), "{message}");
     }
-}
-
-#[test]
-fn a_misspelt_baseline_gets_the_name_that_was_meant() {
-    let folder = Folder::with_baseline(["a", "b", "c"]);
-    for line in ["compare mian a", "compare --plan mian", "compare a b --history mian"] {
-        folder.refuses(line, "or did you mean the baseline 'main'?");
-    }
-    folder.refuses("compare nightly a", "or name a baseline (main)");
-    folder.refuses("baseline show mian", "results/baselines/mian is not a baseline: did you mean 'main'?");
-    folder.refuses("baseline show nightly", "'gpubench baseline list' lists the baselines");
+    Folder::with_baseline(["a", "b", "c"]).refuses_each(
+        "",
+        "compare mian a => or did you mean the baseline 'main'?
+        compare --plan mian => or did you mean the baseline 'main'?
+        compare a b --history mian => or did you mean the baseline 'main'?
+        compare nightly a => or name a baseline (main)
+        baseline show mian => results/baselines/mian is not a baseline: did you mean 'main'?
+        baseline show nightly => 'gpubench baseline list' lists the baselines",
+    );
 }
 
 #[test]
@@ -64,42 +63,36 @@ fn a_baseline_is_made_of_reports_that_exist_by_the_same_rules() {
     folder.sim("slower", 4, SLOWER);
     folder.sim("wrong", 5, WRONG);
     let saved = folder.succeeds("baseline save nights --from night-1 night-2/report.json nights --quiet");
-    assert!(saved.stdout.contains("nights: 5 passes"), "{}", saved.stdout);
-    let copy = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
-    assert_eq!(copy("results/baselines/nights/pass-3/report.json"), copy("nights/3/report.json"));
+    saved.prints(&["nights: 5 passes"]);
+    assert_eq!(
+        folder.read("results/baselines/nights/pass-3/report.json"),
+        folder.read("nights/3/report.json")
+    );
     let compared = folder.compared("results/baselines/nights slower --threshold 20%");
-    assert_eq!(of(&verdicts(&compared), "slower"), ["fft 8 accelerator"]);
+    assert_eq!(cells(&compared, "slower"), ["fft 8 accelerator"]);
     // A baseline can be made again of its own passes, and of another's.
     let again =
         "baseline save nights --force --accept-noisy --from results/baselines/nights/pass-1 night-2 nights/3";
     folder.succeeds(again);
     folder.succeeds("baseline save other --from results/baselines/nights nights/4 nights/5");
-    for (line, code, expected) in [
-        ("--from night-1 night-2 slower", 1, "the passes disagree"),
-        ("--from night-1 night-2 wrong", 1, "was incorrect in a pass"),
-        ("--from night-1", 2, "--from names 1 run; "),
-        (
-            "--from night-1 night-2",
-            2,
-            "could never pass: name at least 3 runs of the same sweep, preferably 5",
-        ),
-        ("--from night-1 night-1", 2, "are the same run"),
-        ("--from night-1 nowhere", 2, "cannot read nowhere"),
-        ("--from night-1 night-2 --passes 3", 2, "--from cannot be used with --passes: omit one"),
-        (
-            "--from night-1 night-2 --ops fft --sizes=4",
-            2,
-            "--from cannot be used with --ops, --sizes: omit one or the other; see 'gpubench baseline save --help'",
-        ),
-        ("--from night-1 night-2 --config quick", 2, "--from cannot be used with --config: omit one"),
-    ] {
-        let ended = folder.run_line(&format!("baseline save x {line}"));
-        assert_eq!((ended.code, ended.stdout.as_str()), (code, ""), "{line}: {}", ended.stderr);
-        assert!(ended.stderr.contains(expected), "{line}: {}", ended.stderr);
-        // A refusal has a line for each cell, and one for the next step.
-        assert_eq!(ended.stderr.lines().count() == 1, code == 2, "{line}: {}", ended.stderr);
-        assert!(!folder.path().join("results/baselines/.x.attempt").exists(), "{line}");
+    // A refusal of the passes has a line for each cell, and one for the next step.
+    for (line, expected) in [("slower", "the passes disagree"), ("wrong", "was incorrect in a pass")] {
+        let ended = folder.run_line(&format!("baseline save x --from night-1 night-2 {line}")).exits(1);
+        let ended = ended.complains(&[expected]);
+        assert_eq!((ended.stdout.as_str(), ended.stderr.lines().count() > 1), ("", true), "{line}");
     }
+    folder.refuses_each(
+        "baseline save x --from night-1",
+        " => --from names 1 run;
+        night-2 => could never pass: name at least 3 runs of the same sweep, preferably 5
+        night-1 => are the same run
+        nowhere => cannot read nowhere
+        night-2 --passes 3 => --from cannot be used with --passes: omit one
+        night-2 --ops fft --sizes=4 => --from cannot be used with --ops, --sizes: omit one or the other; see 'gpubench \
+         baseline save --help'
+        night-2 --config quick => --from cannot be used with --config: omit one",
+    );
+    assert!(!folder.has("results/baselines/.x.attempt"));
 }
 
 #[test]
@@ -108,8 +101,8 @@ fn passes_that_are_only_noisy_can_be_saved_without_measuring_again() {
     folder.write("sim.toml", &script(1, ""));
     let sweep = "--ops fft --sizes 4 --backends sim --sim sim.toml --no-peaks";
     // No three passes are precise enough for that threshold.
-    let refused = folder.run_line(&format!("baseline save main --passes 3 --threshold 0.1% {sweep}"));
-    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    let refused =
+        folder.run_line(&format!("baseline save main --passes 3 --threshold 0.1% {sweep}")).exits(1);
     let command = refused.stderr.split("Save them as they are: gpubench ").nth(1).map(str::trim);
     let expected = "baseline save main --from results/baselines/.main.attempt/pass-* --accept-noisy";
     assert_eq!(command, Some(expected), "{}", refused.stderr);
@@ -117,7 +110,7 @@ fn passes_that_are_only_noisy_can_be_saved_without_measuring_again() {
     let passes: Vec<String> =
         (1..=3).map(|pass| format!("results/baselines/.main.attempt/pass-{pass}")).collect();
     folder.succeeds(&expected.replace("results/baselines/.main.attempt/pass-*", &passes.join(" ")));
-    assert!(folder.succeeds("baseline show main").stdout.contains("main: 3 passes"));
+    folder.succeeds("baseline show main").prints(&["main: 3 passes"]);
 }
 
 #[test]
@@ -127,24 +120,19 @@ fn a_baseline_that_a_repetition_would_not_pass_is_refused() {
         folder.sim(&format!("run-{k}"), k, "");
     }
     let two = folder.run_line("baseline save two --passes 2 --ops fft --sizes 4 --backends sim");
-    assert_eq!((two.code, two.stderr.contains("a baseline has 3 to 50 passes")), (2, true), "{}", two.stderr);
+    two.exits(2).complains(&["a baseline has 3 to 50 passes"]);
     let saved = folder.succeeds("baseline save five --from run-1 run-2 run-3 run-4 run-5");
     let chance = saved.stdout.split("An unchanged run passes with a chance of ").nth(1);
     let chance = chance.and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok());
     assert!(chance.is_some_and(|percent| percent >= 50), "as the save has found: {}", saved.stdout);
-    let repeated = folder.compared("five run-6");
-    assert_eq!(repeated["gate"]["exit_code"], 0, "{repeated}");
+    assert_eq!(folder.compared("five run-6")["gate"]["exit_code"], 0);
     // Three passes of so few cells leave a repetition undecided, and the message says what would not.
-    let refused = folder.run_line("baseline save three --from run-1 run-2 run-3");
-    assert_eq!(refused.code, 1, "{}", refused.stderr);
-    assert!(refused.stderr.contains("inconclusive more often than not"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("\nSave 5 passes (--passes 5).\n"), "{}", refused.stderr);
-    let noisy = "baseline save three --from run-1 run-2 run-3 --accept-noisy";
-    let warned = folder.succeeds(noisy).stdout;
-    assert!(
-        warned.contains("mostly inconclusive (exit code 3). Next: save 5 passes (--passes 5).\n"),
-        "{warned}"
-    );
+    let three = "baseline save three --from run-1 run-2 run-3";
+    let advice = ["inconclusive more often than not", "\nSave 5 passes (--passes 5).\n"];
+    folder.run_line(three).exits(1).complains(&advice);
+    let warned = folder.succeeds(&format!("{three} --accept-noisy"));
+    let next = "mostly inconclusive (exit code 3). Next: save 5 passes (--passes 5).\n";
+    let warned = warned.prints(&[next]).stdout;
     assert!(!saved.stdout.contains("Warning"), "{}", saved.stdout);
     let first = warned.lines().next().unwrap_or_default();
     assert!(first.ends_with(" UTC") && !first.contains('.'), "saved to the minute: {first}");
@@ -155,19 +143,11 @@ fn a_damaged_baseline_is_reported_in_one_line() {
     let folder = Folder::with_baseline(["a", "b", "c"]);
     std::fs::remove_dir_all(folder.path().join("results/baselines/main/pass-2")).unwrap();
     for line in ["compare main a", "baseline show main"] {
-        let ended = folder.run_line(line);
-        assert_eq!(ended.code, 2, "{line}");
-        assert_eq!(
-            ended.stderr,
-            "gpubench: results/baselines/main/baseline.json: pass-2 contains no report.json; save the baseline again\n"
-        );
+        let message =
+            "results/baselines/main/baseline.json: pass-2 contains no report.json; save the baseline again";
+        assert_eq!(folder.run_line(line).exits(2).stderr, format!("gpubench: {message}\n"));
     }
-    let listed = folder.run_line("baseline list");
-    assert!(
-        listed.code == 0 && listed.stdout.contains("pass-2 contains no report.json"),
-        "{}",
-        listed.stdout
-    );
+    folder.succeeds("baseline list").prints(&["pass-2 contains no report.json"]);
 }
 
 #[test]
@@ -175,16 +155,13 @@ fn a_baseline_of_wrong_answers_is_refused_and_bad_names_too() {
     let folder = Folder::new();
     folder.write("wrong.toml", &script(1, WRONG));
     let sweep = "--ops matmul,fft --sizes 4 --backends sim --sim wrong.toml --quiet";
-    let refused = folder.run_line(&format!("baseline save main {sweep}"));
-    assert_eq!(refused.code, 1, "{}", refused.stderr);
     let message = "pass 1 has cells that are incorrect or failed (see its report); the passes are in \
     results/baselines/.main.attempt, which you may delete";
-    assert!(refused.stderr.contains(message), "{}", refused.stderr);
+    folder.run_line(&format!("baseline save main {sweep}")).exits(1).complains(&[message]);
     assert!(folder.run_line("baseline list").stdout.starts_with("no baselines in"));
-    assert!(!folder.path().join("results/baselines/main").exists());
+    assert!(!folder.has("results/baselines/main"));
     for name in ["../up", "a/b", ".hidden", "''"] {
-        let ended = folder.run_line(&format!("baseline save {name} {sweep}"));
-        assert_eq!(ended.code, 2, "{name}");
+        folder.run_line(&format!("baseline save {name} {sweep}")).exits(2);
     }
     folder.refuses("baseline show nothing", "baseline list");
 }
@@ -200,12 +177,7 @@ fn an_interrupted_save_ends_with_130_and_the_next_one_cleans_up() {
     you may delete";
     assert!(stderr.contains(message), "{stderr}");
     folder.write("sim.toml", &script(1, ""));
-    let again = folder
-        .succeeds("baseline save main --ops fft --sizes 4 --backends sim --sim sim.toml --accept-noisy");
-    assert!(
-        again.stderr.contains("removed results/baselines/.main.attempt, left by an earlier save"),
-        "{}",
-        again.stderr
-    );
-    assert!(!folder.path().join(attempt).exists());
+    let line = "baseline save main --ops fft --sizes 4 --backends sim --sim sim.toml --accept-noisy";
+    folder.succeeds(line).complains(&["removed results/baselines/.main.attempt, left by an earlier save"]);
+    assert!(!folder.has(attempt));
 }

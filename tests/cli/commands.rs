@@ -1,30 +1,44 @@
 //! The commands other than `run`: `list`, `schema`, `completions` and help.
 
-use super::{Ended, Folder};
+use serde_json::Value;
+
+use super::{Ended, Folder, assert_contains, assert_lacks, items};
 
 /// Runs the program, which must succeed and write nothing to stderr; returns its stdout.
-fn stdout(args: &[&str]) -> String {
-    let ended = Folder::new().run(args).good();
-    assert_eq!(ended.stderr, "", "{args:?}");
+#[track_caller]
+fn stdout(line: &str) -> String {
+    let ended = Folder::new().succeeds(line);
+    assert_eq!(ended.stderr, "", "{line}");
     ended.stdout
+}
+
+#[track_caller]
+fn json(line: &str) -> Value {
+    serde_json::from_str(&stdout(line)).unwrap()
+}
+
+fn names(entries: &Value) -> Vec<&str> {
+    items(entries).iter().map(|entry| entry["name"].as_str().unwrap()).collect()
+}
+
+/// Asserts that the texts occur in this order.
+#[track_caller]
+fn assert_in_order(text: &str, parts: &[&str]) {
+    assert_contains(text, parts);
+    assert!(parts.iter().map(|part| text.find(part)).is_sorted(), "{parts:?}: {text}");
 }
 
 #[test]
 fn list_names_every_op_and_backend_for_people_and_for_programs() {
-    let text = stdout(&["list"]);
-    let json: serde_json::Value = serde_json::from_str(&stdout(&["list", "--json"])).unwrap();
-    let names = |key: &str| -> Vec<String> {
-        let entries = json[key].as_array().unwrap().iter();
-        entries.map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
-    };
-    assert_eq!(names("backends"), gpubench::settings::names::backend_names());
-    assert_eq!(names("ops").len(), gpubench::op::OPS.len());
-    for name in names("backends") {
-        assert!(text.contains(&format!("\n{name} ")), "{name}: {text}");
+    let (text, json) = (stdout("list"), json("list --json"));
+    assert_eq!(names(&json["backends"]), gpubench::settings::names::backend_names());
+    assert_eq!(names(&json["ops"]).len(), gpubench::op::OPS.len());
+    for name in names(&json["backends"]) {
+        assert_contains(&text, &[&format!("\n{name} ")]);
     }
-    let heads = names("ops").iter().map(|op| text.find(&format!("\n{op}: "))).collect::<Option<Vec<_>>>();
-    assert!(heads.is_some_and(|heads| heads.is_sorted()), "a block per op: {text}");
-    for variant in json["variants"].as_array().unwrap() {
+    let heads: Vec<String> = names(&json["ops"]).iter().map(|op| format!("\n{op}: ")).collect();
+    assert_in_order(&text, &heads.iter().map(String::as_str).collect::<Vec<_>>());
+    for variant in items(&json["variants"]) {
         for key in ["op", "backend", "name", "summary", "side", "accuracy", "default", "dtypes"] {
             assert!(!variant[key].is_null(), "{key} of {variant}");
         }
@@ -32,71 +46,66 @@ fn list_names_every_op_and_backend_for_people_and_for_programs() {
 }
 
 #[test]
-fn list_of_one_op_has_its_variants_alone() {
-    let text = stdout(&["list", "spmv"]);
-    assert!(text.starts_with("spmv: ") && text.contains("(density 0.05)"), "{text}");
-    assert!(text.contains("cuda/vector") && text.contains("threads per row"), "{text}");
-    assert!(!text.contains("matmul") && !text.contains("\nBackend"), "{text}");
-    let json: serde_json::Value = serde_json::from_str(&stdout(&["list", "spmv", "--json"])).unwrap();
-    assert_eq!(json["ops"].as_array().map(Vec::len), Some(1));
-    let variants = json["variants"].as_array().unwrap();
+fn list_of_some_ops_has_their_variants_alone_in_the_order_of_the_registry() {
+    let text = stdout("list spmv");
+    assert!(text.starts_with("spmv: "), "{text}");
+    assert_contains(&text, &["(density 0.05)", "cuda/vector", "threads per row"]);
+    assert_lacks(&text, &["matmul", "\nBackend"]);
+    let of_one = json("list spmv --json");
+    assert_eq!(names(&of_one["ops"]), ["spmv"]);
+    let variants = items(&of_one["variants"]);
     assert!(!variants.is_empty() && variants.iter().all(|variant| variant["op"] == "spmv"), "{variants:?}");
-    let folder = Folder::new();
-    folder.refuses("list matmull", "unknown op 'matmull': did you mean 'matmul'?");
-}
 
-#[test]
-fn list_takes_several_ops_in_the_order_of_the_registry() {
-    let apart = stdout(&["list", "fft", "matmul"]);
-    assert_eq!(apart, stdout(&["list", "matmul,fft"]));
-    assert!(apart.contains("cublas") && apart.contains("realfft") && !apart.contains("gesvd"), "{apart}");
-    let json: serde_json::Value =
-        serde_json::from_str(&stdout(&["list", "fft", "matmul", "--json"])).unwrap();
-    let ops: Vec<&str> =
-        json["ops"].as_array().unwrap().iter().map(|op| op["name"].as_str().unwrap()).collect();
-    assert_eq!(ops, ["matmul", "fft"]);
-    Folder::new().refuses("list matmul ftt", "unknown op 'ftt': did you mean 'fft'?");
+    let two = stdout("list fft matmul");
+    assert_eq!(two, stdout("list matmul,fft"));
+    assert_contains(&two, &["cublas", "realfft"]);
+    assert_lacks(&two, &["gesvd"]);
+    assert_eq!(names(&json("list fft matmul --json")["ops"]), ["matmul", "fft"]);
 }
 
 #[test]
 fn no_line_of_list_is_longer_than_the_terminal() {
     let folder = Folder::new();
+    let text =
+        |line: &str, columns: &str| Ended::of(folder.command(line).env("COLUMNS", columns)).good().stdout;
+    let longest = |text: &str| text.lines().map(|line| line.chars().count()).max().unwrap();
     for columns in ["60", "80", "120", "200"] {
         for line in ["list", "list svd", "list matmul fft"] {
-            let text = Ended::of(folder.command(line).env("COLUMNS", columns)).good().stdout;
-            let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
-            assert!(longest <= columns.parse().unwrap(), "{columns} {line}: {text}");
+            let text = text(line, columns);
+            assert!(longest(&text) <= columns.parse().unwrap(), "{columns} {line}: {text}");
         }
     }
-    // Every word of a wide list is in a narrow one.
-    let words = |columns: &str| {
-        let text = Ended::of(folder.command("list").env("COLUMNS", columns)).good().stdout;
-        text.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
-    };
-    assert_eq!(words("60"), words("300"));
-    // Without a terminal it is as wide as other texts.
-    assert!(stdout(&["list"]).lines().all(|line| line.chars().count() <= 80));
+    assert_eq!(
+        super::flat(&text("list", "60")),
+        super::flat(&text("list", "300")),
+        "every word is in a narrow one"
+    );
+    assert!(longest(&stdout("list")) <= 80, "without a terminal it is as wide as other texts");
 }
 
 #[test]
 fn colours_are_those_that_were_asked_for() {
     let folder = Folder::new();
-    let sim = "--backends sim --sim fair.toml --samples 6 --no-peaks --quiet --format json";
-    folder.succeeds(&format!("run --ops fft --sizes 4,8 {sim} --out made"));
+    folder.fair("--ops fft --sizes 4,8", "made");
     let is_coloured = |line: &str, variable: Option<(&str, &str)>| {
         let mut command = folder.command(line);
         command.env_remove("NO_COLOR").env("TERM", "xterm").envs(variable);
         Ended::of(&mut command).good().stdout.contains('\x1b')
     };
-    assert!(is_coloured("show made --color always", None));
-    assert!(is_coloured("show made --color always", Some(("NO_COLOR", "1"))), "the option comes first");
-    assert!(is_coloured("show made --color always", Some(("TERM", "dumb"))));
-    for plain in ["show made", "show made --color auto", "show made --color never", "show made --no-color"] {
-        assert!(!is_coloured(plain, None), "{plain}");
+    // The option comes before the variables, and other formats have no colours.
+    for (line, variable, expected) in [
+        ("show made --color always", None, true),
+        ("show made --color always", Some(("NO_COLOR", "1")), true),
+        ("show made --color always", Some(("TERM", "dumb")), true),
+        ("compare made made --accept-missing --color always", None, true),
+        ("show made --color always --format md", None, false),
+        ("show made", None, false),
+        ("show made --color auto", None, false),
+        ("show made --color never", None, false),
+        ("show made --no-color", None, false),
+    ] {
+        assert_eq!(is_coloured(line, variable), expected, "{line} {variable:?}");
     }
-    assert!(!is_coloured("show made --color always --format md", None), "other formats have no colours");
-    let (same, sizes) = ("compare made made", "--accept-missing");
-    assert!(is_coloured(&format!("{same} {sizes} --color always"), None));
     folder.refuses("show made --color always --no-color", "cannot be used with");
     // On a terminal of its own.
     let on_terminal = |term: &str, line: &str| {
@@ -116,158 +125,95 @@ fn colours_are_those_that_were_asked_for() {
 #[cfg(target_env = "gnu")]
 #[test]
 fn list_opens_no_library() {
-    let opened = Ended::of(Folder::new().command("list").env("LD_DEBUG", "files")).good().stderr;
-    assert!(opened.contains("libc.so"), "the loader reports no file: {opened}");
-    let by_itself: Vec<&str> = opened.lines().filter(|line| line.contains("dynamically loaded")).collect();
-    assert_eq!(by_itself, [""; 0]);
+    let opened = Ended::of(Folder::new().command("list").env("LD_DEBUG", "files")).good();
+    assert_lacks(&opened.complains(&["libc.so"]).stderr, &["dynamically loaded"]);
 }
 
 #[test]
 fn every_shell_gets_a_completion_script_that_knows_the_commands() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let script = stdout(&["completions", shell]);
-        assert!(script.contains("doctor") && script.contains("cell-timeout"), "{shell}");
-        assert!(!script.contains("Serve one backend"), "{shell} offers a hidden command");
+        let script = stdout(&format!("completions {shell}"));
+        assert_contains(&script, &["doctor", "cell-timeout"]);
+        assert_lacks(&script, &["Serve one backend"]);
     }
-    let bash = stdout(&["completions", "bash"]);
-    for words in [
-        "matmul",
-        "cpu cuda sim numpy",
-        "f32 f64 all",
-        "cold hot both",
-        "both pageable pinned",
-        "quick article",
-    ] {
-        assert!(bash.contains(words), "{words}");
-    }
-    for format in ["table json csv", "png svg"] {
-        assert!(bash.contains(format), "{format}");
-    }
+    let bash = stdout("completions bash");
+    assert_contains(&bash, &["matmul", "cpu cuda sim numpy", "f32 f64 all", "cold hot both"]);
+    assert_contains(&bash, &["both pageable pinned", "quick article", "table json csv", "png svg"]);
     // The words change neither help nor messages.
-    assert!(!stdout(&["help", "run"]).contains("possible values: matmul"));
+    assert_lacks(&stdout("help run"), &["possible values: matmul"]);
 }
 
 #[test]
 fn help_teaches_by_example_and_hides_what_is_internal() {
-    let help = stdout(&["--help"]);
-    assert!(help.contains("gpubench run --ops") && !help.contains("worker"), "{help}");
-    let common = stdout(&["run", "--help"]);
-    for shown in
-        ["gpubench run article", "64..4096:x2", "Exit codes", "--dry-run", "gpubench run --help --all"]
-    {
-        assert!(common.contains(shown), "{shown}");
-    }
-    assert!(!common.contains("--no-peaks"));
-    let all = stdout(&["run", "--help", "--all"]);
-    for shown in ["[[sweep]]", "--require cuda", "--no-peaks", "Exit codes"] {
-        assert!(all.contains(shown), "{shown}");
-    }
-    assert_eq!(all, stdout(&["help", "run"]));
-    assert!(!all.contains("--isolate"));
-    assert!(stdout(&["--version"]).starts_with("gpubench "));
-}
-
-#[test]
-fn the_help_lists_the_commands_by_what_they_are_for() {
-    let help = stdout(&["--help"]);
-    let place = |word: &str| help.find(word).unwrap_or_else(|| panic!("{word}: {help}"));
-    for groups in [
+    let help = stdout("--help");
+    assert_contains(&help, &["gpubench run --ops"]);
+    assert_lacks(&help, &["worker"]);
+    let groups = [
         ["Measure:\n", "\n  run ", "\n  doctor "],
         ["\nLook at results:\n", "\n  show ", "\n  trend "],
         ["\nGate changes:\n", "\n  compare ", "\n  baseline "],
         ["\nTools:\n", "\n  protocol-check ", "\n  man "],
-    ]
-    .windows(2)
-    {
-        let places = groups.as_flattened().iter().map(|word| place(word)).collect::<Vec<_>>();
-        assert!(places.is_sorted(), "{help}");
-    }
-    assert_eq!(help, stdout(&["help"]));
+    ];
+    assert_in_order(&help, groups.as_flattened());
+    assert_eq!(help, stdout("help"));
+    let common = stdout("run --help");
+    let shown =
+        ["gpubench run article", "64..4096:x2", "Exit codes", "--dry-run", "gpubench run --help --all"];
+    assert_contains(&common, &shown);
+    assert_lacks(&common, &["--no-peaks"]);
+    let all = stdout("run --help --all");
+    assert_contains(&all, &["[[sweep]]", "--require cuda", "--no-peaks", "Exit codes"]);
+    assert_lacks(&all, &["--isolate"]);
+    assert_eq!(all, stdout("help run"));
+    assert!(stdout("--version").starts_with("gpubench "));
+
+    let shown = ["Usage: gpubench baseline <COMMAND>", "  save ", "  list ", "  show "];
+    assert_eq!(Folder::new().run_line("baseline").exits(2).complains(&shown).stdout, "");
 }
 
 #[test]
 fn help_fits_a_terminal() {
-    assert!(stdout(&["--help"]).lines().count() <= 34);
-    let of_run = stdout(&["run", "--help"]);
+    assert!(stdout("--help").lines().count() <= 34);
+    let of_run = stdout("run --help");
     let options = of_run.lines().filter(|line| line.starts_with("      --") || line.starts_with("  -o, --"));
     assert_eq!(options.count(), 10, "{of_run}");
-    for command in [
-        "run",
-        "list",
-        "doctor",
-        "compare",
-        "baseline",
-        "show",
-        "merge",
-        "plot",
-        "report",
-        "trend",
-        "protocol-check",
-        "schema",
-        "completions",
-        "man",
-    ] {
-        let help = stdout(&["help", command]);
+    let commands =
+        "run list doctor compare baseline show merge plot report trend protocol-check schema completions man";
+    for command in commands.split(' ') {
+        let help = stdout(&format!("help {command}"));
         let long: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
         assert!(long.is_empty(), "{command}: {long:?}");
     }
 }
 
 #[test]
-fn baseline_alone_lists_what_can_be_done_with_baselines() {
-    let Ended { code, stdout, stderr: help } = Folder::new().run(&["baseline"]);
-    assert_eq!((code, stdout.as_str()), (2, ""), "{help}");
-    for shown in ["Usage: gpubench baseline <COMMAND>", "  save ", "  list ", "  show "] {
-        assert!(help.contains(shown), "{shown}: {help}");
-    }
-}
-
-#[test]
-fn every_command_has_a_manual_page() {
-    let main = stdout(&["man"]);
-    assert!(main.contains(".TH gpubench") && main.contains("doctor") && !main.contains("worker"), "{main}");
-    let of_run = stdout(&["man", "run"]);
-    assert!(of_run.contains(".TH gpubench-run") && of_run.contains("\\-\\-cell\\-timeout"), "{of_run}");
-    Folder::new().refuses("man rnu", "unknown command 'rnu': did you mean 'run'?");
-}
-
-#[test]
-fn schema_is_the_published_one() {
-    assert_eq!(stdout(&["schema"]), gpubench::report::SCHEMA);
-    assert_eq!(stdout(&["schema", "fleet"]), gpubench::fleet::SCHEMA);
-    let schema: serde_json::Value = serde_json::from_str(gpubench::report::SCHEMA).unwrap();
-    assert!(schema["properties"]["rows"].is_object());
-}
-
-#[test]
-fn doctor_examines_every_backend_whatever_is_installed() {
-    let found: serde_json::Value = serde_json::from_str(&stdout(&["doctor", "--json"])).unwrap();
-    let names: Vec<&str> = found["backends"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|backend| backend["name"].as_str().unwrap())
-        .collect();
-    let own = gpubench::backend::BACKENDS.iter().map(|backend| backend.name);
-    assert_eq!(names, own.chain(["python"]).collect::<Vec<_>>());
+fn every_command_has_a_manual_page_and_every_document_its_schema() {
+    let main = stdout("man");
+    assert_contains(&main, &[".TH gpubench", "doctor"]);
+    assert_lacks(&main, &["worker"]);
+    assert_contains(&stdout("man run"), &[".TH gpubench-run", "\\-\\-cell\\-timeout"]);
+    assert_eq!(stdout("schema"), gpubench::report::SCHEMA);
+    assert_eq!(stdout("schema fleet"), gpubench::fleet::SCHEMA);
+    assert!(json("schema")["properties"]["rows"].is_object());
 }
 
 #[test]
 fn doctor_begins_with_what_decides_about_times_and_folds_libraries_that_cannot_help() {
-    let text = stdout(&["doctor"]);
-    let found: serde_json::Value = serde_json::from_str(&stdout(&["doctor", "--json"])).unwrap();
-    let place = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
-    let places =
-        ["CPU: ", "\nTiming conditions\n", "\nmemory ", "\ncpu: ", "\ncuda: ", "\npython: "].map(place);
-    assert!(places.is_sorted(), "{text}");
-    let cuda = found["backends"].as_array().unwrap().iter().find(|backend| backend["name"] == "cuda");
+    let (text, found) = (stdout("doctor"), json("doctor --json"));
+    let own = gpubench::backend::BACKENDS.iter().map(|backend| backend.name);
+    assert_eq!(names(&found["backends"]), own.chain(["python"]).collect::<Vec<_>>());
+    assert_in_order(
+        &text,
+        &["CPU: ", "\nTiming conditions\n", "\nmemory ", "\ncpu: ", "\ncuda: ", "\npython: "],
+    );
+    let cuda = items(&found["backends"]).iter().find(|backend| backend["name"] == "cuda");
     let has_driver = cuda.unwrap()["findings"][0]["problem"].is_null();
     let folded = text.contains("CUDA's libraries are of no use without a driver: ");
     assert_eq!(folded, !has_driver, "{text}");
 }
 
 /// Returns the path of a BLAS library of this machine, by its name in `doctor`.
-fn library(found: &serde_json::Value, name: &str) -> Option<String> {
+fn library(found: &Value, name: &str) -> Option<String> {
     let findings = found["backends"][0]["findings"].as_array()?;
     let finding = findings.iter().find(|finding| finding["name"] == name)?;
     Some(finding["path"].as_str()?.to_owned())
@@ -275,12 +221,11 @@ fn library(found: &serde_json::Value, name: &str) -> Option<String> {
 
 #[test]
 fn a_library_that_is_named_takes_the_plain_name() {
-    let found: serde_json::Value = serde_json::from_str(&stdout(&["doctor", "--json"])).unwrap();
+    let found = json("doctor --json");
     // A library that would otherwise have variants of its own, if there is one.
     let names = ["OpenBLAS (system)", "OpenBLAS (scipy)", "OpenBLAS (numpy)", "OpenBLAS"];
     let Some(path) = names.iter().find_map(|name| library(&found, name)) else { return };
-    let named = stdout(&["doctor", "--json", "--blas", &path]);
-    assert_eq!(library(&serde_json::from_str(&named).unwrap(), "OpenBLAS"), Some(path.clone()));
+    assert_eq!(library(&json(&format!("doctor --json --blas {path}")), "OpenBLAS"), Some(path.clone()));
 
     let folder = Folder::new();
     let sweep =
@@ -288,7 +233,7 @@ fn a_library_that_is_named_takes_the_plain_name() {
     folder.succeeds(&format!("{sweep} --no-peaks --quiet --format json --out out --blas {path}"));
     let report = folder.read("out/report.json");
     assert_eq!(report.matches("\"outcome\": \"measured\"").count(), 3);
-    assert!(report.contains(&format!("\"path\": \"{path}\"")));
+    assert_contains(&report, &[&format!("\"path\": \"{path}\"")]);
 }
 
 #[cfg(target_os = "linux")]
@@ -297,8 +242,6 @@ fn a_damaged_driver_is_not_called_a_missing_one() {
     let folder = Folder::new();
     folder.write("libcuda.so.1", "no library");
     let mut command = folder.command("run --backends cuda --ops sin --sizes 8 --no-peaks --out new");
-    let ended = Ended::of(command.env("LD_LIBRARY_PATH", folder.path()));
-    assert_eq!(ended.code, 2, "{}", ended.stderr);
-    assert!(ended.stderr.contains("libcuda.so.1) cannot be loaded"), "{}", ended.stderr);
-    assert!(ended.stderr.contains("reinstall the NVIDIA driver"), "{}", ended.stderr);
+    let ended = Ended::of(command.env("LD_LIBRARY_PATH", folder.path())).exits(2);
+    ended.complains(&["libcuda.so.1) cannot be loaded", "reinstall the NVIDIA driver"]);
 }

@@ -2,16 +2,13 @@
 
 use serde_json::Value;
 
-use super::{Ended, Folder};
+use super::{Ended, FAIR, Folder, items};
 
 /// Two variants with noise, and what `more` adds.
 pub(super) fn script(seed: u32, more: &str) -> String {
-    format!(
-        "seed = {seed}\n\
-         [[variant]]\nname = \"host\"\nside = \"cpu\"\n\
-         [[variant]]\nname = \"accelerator\"\nside = \"gpu\"\n\
-         [[rule]]\ntime = {{ base = \"100us\", per_element = \"1us\" }}\nnoise = 0.02\noutliers = 0.01\n{more}"
-    )
+    let variants = FAIR.replace("seed = 1", &format!("seed = {seed}"));
+    let noise = "time = { base = '100us', per_element = '1us' }\nnoise = 0.02\noutliers = 0.01";
+    format!("{variants}[[rule]]\n{noise}\n{more}")
 }
 
 pub(super) const SLOWER: &str =
@@ -25,6 +22,7 @@ impl Folder {
         self.sim_of(name, seed, more, "--ops matmul,fft --sizes 4,8");
     }
 
+    /// As [`Folder::sim`], with the ops and sizes of `sweep`.
     fn sim_of(&self, name: &str, seed: u32, more: &str, sweep: &str) {
         self.write(&format!("{name}.toml"), &script(seed, more));
         let line = format!("run {sweep} --backends sim --sim {name}.toml --quiet --format json --out {name}");
@@ -39,35 +37,39 @@ impl Folder {
     /// The comparison as JSON; its exit code must be the program's.
     pub(super) fn compared(&self, rest: &str) -> Value {
         let ended = self.compare(&format!("{rest} --format json"));
-        let comparison: Value = serde_json::from_str(&ended.stdout).expect(&ended.stderr);
+        let comparison = ended.json();
         assert_eq!(comparison["gate"]["exit_code"], ended.code);
         comparison
     }
 }
 
-pub(super) fn verdicts(comparison: &Value) -> Vec<(String, String)> {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+/// The cells of a comparison with that verdict, as `OP N VARIANT`.
+pub(super) fn cells(comparison: &Value, verdict: &str) -> Vec<String> {
     let name = |cell: &Value| format!("{} {} {}", text(&cell["op"]), cell["n"], text(&cell["variant"]));
-    let cells = comparison["cells"].as_array().unwrap();
-    cells.iter().map(|cell| (name(cell), text(&cell["verdict"]))).collect()
+    items(&comparison["cells"]).iter().filter(|cell| cell["verdict"] == verdict).map(name).collect()
 }
 
-pub(super) fn of<'a>(verdicts: &'a [(String, String)], verdict: &str) -> Vec<&'a str> {
-    verdicts.iter().filter(|(_, found)| found == verdict).map(|(cell, _)| cell.as_str()).collect()
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }
 
 #[test]
 fn each_verdict_has_its_cells_and_its_exit_code() {
     let folder = Folder::new();
-    for (seed, name, more) in [(1, "old", ""), (2, "new", ""), (2, "slower", SLOWER), (2, "wrong", WRONG)] {
+    for (seed, name, more) in [
+        (1, "old", ""),
+        (2, "new", ""),
+        (2, "slower", SLOWER),
+        (2, "wrong", WRONG),
+        (4, "still-wrong", WRONG),
+        (3, "failing", FAILING),
+    ] {
         folder.sim(name, seed, more);
     }
-    folder.sim("still-wrong", 4, WRONG);
-    folder.sim("failing", 3, FAILING);
     folder.sim_of("part", 2, "", "--ops matmul --sizes 4,8");
     folder.sim_of("one", 1, "", "--ops fft --sizes 4 --variants host");
     let of_fft = ["fft 4 host", "fft 8 host"];
-    for (line, exit_code, verdict, cells, first) in [
+    for (line, exit_code, verdict, count, names) in [
         ("one one", 0, "same", 1, &["fft 4 host"][..]),
         ("old old", 0, "same", 8, &[]),
         ("old slower --threshold 20%", 1, "slower", 1, &["fft 8 accelerator"]),
@@ -82,39 +84,28 @@ fn each_verdict_has_its_cells_and_its_exit_code() {
         ("part old --threshold 50%", 0, "new", 4, &[]),
     ] {
         let comparison = folder.compared(line);
-        let (verdicts, gate) = (verdicts(&comparison), &comparison["gate"]);
-        let found = of(&verdicts, verdict);
-        assert_eq!((&gate["exit_code"], found.len()), (&exit_code.into(), cells), "{line}: {comparison}");
-        assert!(first.is_empty() || found == first, "{line}: {found:?}");
-        let conclusion = match exit_code {
-            0 => "pass",
-            1 => "regression",
-            _ => "inconclusive",
-        };
-        assert_eq!(gate["conclusion"], conclusion, "{line}");
+        let found = cells(&comparison, verdict);
+        assert_eq!((&comparison["gate"]["exit_code"], found.len()), (&exit_code.into(), count), "{line}");
+        assert!(names.is_empty() || found == names, "{line}: {found:?}");
+        let conclusion = ["pass", "regression", "", "inconclusive"][exit_code];
+        assert_eq!(comparison["gate"]["conclusion"], conclusion, "{line}");
     }
-    let text =
-        |comparison: &Value, pointer: &str| comparison.pointer(pointer).unwrap().as_str().unwrap().to_owned();
-    assert_eq!(text(&folder.compared("one one"), "/gate/reason"), "the only cell is not worse");
-    assert!(text(&folder.compared("old old"), "/notes/0/text").contains("the same run"));
-    let table = folder.compare("old slower --threshold 20%").stdout;
-    assert_eq!(
-        verdicts(&folder.compared("old slower --threshold 20%"))[0].0,
-        "fft 8 accelerator",
-        "it is first"
-    );
-    assert!(table.contains("\n  Worst  fft N=8 "), "{table}");
+    assert_eq!(folder.compared("one one")["gate"]["reason"], "the only cell is not worse");
+    assert!(text(&folder.compared("old old")["notes"][0]["text"]).contains("the same run"));
+    let slower = "old slower --threshold 20%";
+    assert_eq!(folder.compared(slower)["cells"][0]["verdict"], "slower", "it is first");
+    folder.compare(slower).prints(&["\n  Worst  fft N=8 "]);
 
     // Noise that could hide a regression.
-    let inconclusive = folder.compared("old new --threshold 0.5%");
-    assert_eq!(inconclusive["gate"]["exit_code"], 3);
-    assert!(of(&verdicts(&inconclusive), "inconclusive").len() >= 4, "{inconclusive}");
-    let next = text(&inconclusive, "/gate/next");
+    let noisy = "old new --threshold 0.5%";
+    let inconclusive = folder.compared(noisy);
+    assert!(cells(&inconclusive, "inconclusive").len() >= 4, "{inconclusive}");
+    let next = text(&inconclusive["gate"]["next"]);
     assert!(next.contains("--accept-inconclusive") && next.starts_with("give "), "{next}");
-    let table = folder.compare("old new --threshold 0.5%").stdout;
-    assert!(table.contains(" inconclusive") && !table.contains("maybe slower"), "{table}");
+    let table = folder.compare(noisy).exits(3).prints(&[" inconclusive"]).stdout;
+    assert!(!table.contains("maybe slower"), "{table}");
     for accept in ["--accept-inconclusive", "--accept-unsure"] {
-        assert_eq!(folder.compare(&format!("old new --threshold 0.5% {accept}")).code, 0, "{accept}");
+        folder.compare(&format!("{noisy} {accept}")).good();
     }
 }
 
@@ -124,9 +115,8 @@ fn no_cell_in_common_is_never_success() {
     folder.sim_of("matmul", 1, "", "--ops matmul --sizes 4");
     folder.sim_of("fft", 1, "", "--ops fft --sizes 4");
     for flags in ["", "--accept-missing --accept-inconclusive", "--cross-machine"] {
-        let ended = folder.compare(&format!("matmul fft {flags}"));
-        assert_eq!(ended.code, 2, "{flags}: {}", ended.stdout);
-        assert!(ended.stdout.contains("no cell has a time on both sides"), "{}", ended.stdout);
+        let ended = folder.compare(&format!("matmul fft {flags}")).exits(2);
+        ended.prints(&["no cell has a time on both sides"]);
     }
 }
 
@@ -139,33 +129,23 @@ fn several_runs_per_side_detect_smaller_changes() {
         folder.sim(&format!("new-{side}"), 10 + k, slower);
     }
     let one = folder.compared("old-a new-a --threshold 1%");
-    assert!(of(&verdicts(&one), "slower").is_empty(), "{one}");
-    let sides = "--old old-a old-b old-c --new new-a new-b new-c";
-    let three = folder.compared(&format!("{sides} --threshold 1%"));
-    assert_eq!(of(&verdicts(&three), "slower"), ["fft 8 accelerator"], "{three}");
+    assert!(cells(&one, "slower").is_empty(), "{one}");
+    let three = folder.compared("--old old-a old-b old-c --new new-a new-b new-c --threshold 1%");
+    assert_eq!(cells(&three, "slower"), ["fft 8 accelerator"], "{three}");
     assert_eq!(three["cells"][0]["old"]["runs"], 3);
-}
-
-/// What `script` has, 2 % slower in every cell.
-fn two_percent_slower(folder: &Folder, name: &str, seed: u32) {
-    let slower = "[[rule]]\ntime = { base = \"102us\", per_element = \"1.02us\" }\n";
-    folder.sim(name, seed, slower);
 }
 
 #[test]
 fn two_percent_everywhere_is_a_regression_by_its_mean_in_every_format() {
     let folder = Folder::new();
+    let slower = "[[rule]]\ntime = { base = \"102us\", per_element = \"1.02us\" }\n";
     for k in 1..=3 {
         folder.sim(&format!("old-{k}"), k, "");
-        two_percent_slower(&folder, &format!("new-{k}"), 10 + k);
+        folder.sim(&format!("new-{k}"), 10 + k, slower);
     }
     let sides = "--old old-1 old-2 old-3 --new new-1 new-2 new-3";
     let found = folder.compared(sides);
-    assert_eq!(
-        (&found["gate"]["exit_code"], of(&verdicts(&found), "slower").len()),
-        (&1.into(), 0),
-        "{found}"
-    );
+    assert!(found["gate"]["exit_code"] == 1 && cells(&found, "slower").is_empty(), "{found}");
     let all = &found["mean_changes"][0];
     assert_eq!((&all["cells"], &all["verdict"]), (&8.into(), &"slower".into()), "{all}");
     assert!((all["ratio"].as_f64().unwrap() - 1.02).abs() < 0.01, "{all}");
@@ -175,8 +155,7 @@ fn two_percent_everywhere_is_a_regression_by_its_mean_in_every_format() {
         ("junit", "name=\"mean/all\"><failure type=\"slower\""),
         ("github", "::error title=mean slower%3A all 8 cells::1.0"),
     ] {
-        let ended = folder.compare(&format!("{sides} --format {format}"));
-        assert_eq!((ended.code, ended.stdout.contains(expected)), (1, true), "{format}: {}", ended.stdout);
+        folder.compare(&format!("{sides} --format {format}")).exits(1).prints(&[expected]);
     }
     // A change that does not count for a mean reports no regression, and neither does nothing.
     assert_ne!(folder.compare(&format!("{sides} --mean-threshold 5%")).code, 1);
@@ -194,8 +173,7 @@ fn earlier_runs_let_one_run_per_side_detect_smaller_changes() {
     folder.sim("new", 7, "[[rule]]\nop = \"fft\"\nvariant = \"host\"\nn = 8\ntime = \"220us\"\n");
     let slower = |rest: &str| {
         let found = folder.compared(&format!("old new {rest}"));
-        let note = found["notes"][0]["text"].as_str().unwrap_or_default().starts_with("one run per side");
-        (of(&verdicts(&found), "slower").len(), note)
+        (cells(&found, "slower").len(), text(&found["notes"][0]["text"]).starts_with("one run per side"))
     };
     assert_eq!(slower(""), (0, true));
     assert_eq!(slower("--history past-1 past-2 past-3 past-4 past-5"), (1, false));
@@ -213,48 +191,38 @@ fn wrong_usage_and_unreadable_files_exit_2_with_advice_in_one_line() {
     for file in ["loose/run1.json", "loose/run2.json", "results/baselines/main/baseline.json"] {
         folder.write(file, "{}");
     }
-    for (line, expected) in [
-        ("old", "compare takes two reports"),
-        ("", "compare takes two reports"),
-        (
-            "old old old",
-            "compare takes two reports, not 3: OLD and NEW; for several per side write --old A B C",
-        ),
-        ("old nowhere", "cannot read nowhere"),
-        ("old broken.json", "not JSON"),
-        ("old newer.json", "schema_version 99"),
-        ("old old --threshold 5", "'5' is not a percentage: write 5%, with the percent sign"),
-        ("old old --mean-threshold 5", "with the percent sign"),
-        ("old old --history old", "is also a run of OLD or NEW"),
-        ("old old --history nowhere", "cannot read nowhere"),
-        ("--plan old --history old", "cannot be used with"),
-        ("old old --format yaml", "unknown format 'yaml'"),
-        ("old old --format json,md", "name a folder with --out"),
-        ("old old --policy nowhere.toml", "nowhere.toml"),
-        ("--old old old --new old", "are the same run"),
-        ("--old old", "--new"),
-        ("--plan nowhere", "cannot read nowhere"),
-        ("--plan old --format md", "--plan prints table or json, not 'md'"),
-        ("--plan old --out gate", "cannot be used with"),
-        ("--plan old --threshold 3%", "cannot be used with"),
-        ("old old --slowdown 3%", "cannot be used with '--slowdown <PERCENT>'"),
-        ("--old old --new old --slowdown 3%", "cannot be used with"),
-        ("--slowdown 3%", "--plan"),
-        ("old old --force", "--out"),
-        ("old empty", "empty contains no report.json: give the folder of a run"),
-        (
-            "old loose",
-            "loose contains no report.json: if the files in it are reports, name them: loose/run1.json loose/run2.json",
-        ),
-        ("old results/baselines", "it contains baselines: name one, such as results/baselines/main"),
-        (
-            "old main",
-            "main contains no report.json: to use the baseline of that name, give results/baselines/main",
-        ),
-        ("old ./main", "to use the baseline of that name, give results/baselines/main"),
-    ] {
-        folder.refuses(&format!("compare {line}"), expected);
-    }
+    folder.refuses_each(
+        "compare",
+        "old => compare takes two reports
+         => compare takes two reports
+        old old old => compare takes two reports, not 3: OLD and NEW; for several per side write --old A B C
+        old nowhere => cannot read nowhere
+        old broken.json => not JSON
+        old newer.json => schema_version 99
+        old old --threshold 5 => '5' is not a percentage: write 5%, with the percent sign
+        old old --mean-threshold 5 => with the percent sign
+        old old --history old => is also a run of OLD or NEW
+        old old --history nowhere => cannot read nowhere
+        --plan old --history old => cannot be used with
+        old old --format yaml => unknown format 'yaml'
+        old old --format json,md => name a folder with --out
+        old old --policy nowhere.toml => nowhere.toml
+        --old old old --new old => are the same run
+        --old old => --new
+        --plan nowhere => cannot read nowhere
+        --plan old --format md => --plan prints table or json, not 'md'
+        --plan old --out gate => cannot be used with
+        --plan old --threshold 3% => cannot be used with
+        old old --slowdown 3% => cannot be used with '--slowdown <PERCENT>'
+        --old old --new old --slowdown 3% => cannot be used with
+        --slowdown 3% => --plan
+        old old --force => --out
+        old empty => empty contains no report.json: give the folder of a run
+        old loose => loose contains no report.json: if the files in it are reports, name them: loose/run1.json loose/run2.json
+        old results/baselines => it contains baselines: name one, such as results/baselines/main
+        old main => main contains no report.json: to use the baseline of that name, give results/baselines/main
+        old ./main => to use the baseline of that name, give results/baselines/main",
+    );
 }
 
 #[test]
@@ -262,43 +230,20 @@ fn files_go_into_a_folder_and_are_replaced_only_by_force() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
     let line = "old old --out gate --format table,json,md,junit,csv,bmf,github-action-benchmark";
-    let ended = folder.compare(line).good();
-    assert!(ended.stdout.contains("pass"), "{}", ended.stdout);
-    assert_eq!(
-        folder.names_in("gate"),
-        [
-            "compare.benchmark.json",
-            "compare.bmf.json",
-            "compare.csv",
-            "compare.json",
-            "compare.junit.xml",
-            "compare.md",
-            "compare.txt"
-        ]
-    );
-    assert_eq!(folder.read("gate/compare.txt"), ended.stdout);
-    let again = folder.compare(line);
-    assert_eq!(again.code, 2);
-    assert!(again.stderr.contains("--force"), "{}", again.stderr);
-    assert_eq!(folder.compare(&format!("{line} --force")).code, 0);
-}
-
-#[test]
-fn a_folder_gets_table_and_json_by_default_and_each_format_once() {
-    let folder = Folder::new();
-    folder.sim("old", 1, "");
+    let table = folder.compare(line).good().prints(&["pass"]).stdout;
+    let kinds = ["benchmark.json", "bmf.json", "csv", "json", "junit.xml", "md", "txt"];
+    assert_eq!(folder.names_in("gate"), kinds.map(|kind| format!("compare.{kind}")));
+    assert_eq!(folder.read("gate/compare.txt"), table);
+    folder.compare(line).exits(2).complains(&["--force"]);
+    folder.compare(&format!("{line} --force")).good();
+    // Without --format there are two, and each is written once.
     for (line, expected) in [
-        ("old old --out two", &["two/compare.txt", "two/compare.json"][..]),
-        ("old old --out one --format csv,csv", &["one/compare.csv"]),
+        ("old old --out two", "gpubench: wrote two/compare.txt\ngpubench: wrote two/compare.json\n"),
+        ("old old --out one --format csv,csv", "gpubench: wrote one/compare.csv\n"),
     ] {
-        let ended = folder.compare(line).good();
-        let wrote: Vec<&str> =
-            ended.stderr.lines().filter_map(|line| line.strip_prefix("gpubench: wrote ")).collect();
-        assert_eq!(wrote, expected);
-        assert!(ended.stdout.contains("pass"), "{}", ended.stdout);
+        assert_eq!(folder.compare(line).good().prints(&["pass"]).stderr, expected);
     }
-    let stdout = folder.compare("old old --out - --format json");
-    assert!(serde_json::from_str::<Value>(&stdout.stdout).is_ok(), "{}", stdout.stderr);
+    folder.compare("old old --out - --format json").json();
 }
 
 #[test]
@@ -307,59 +252,37 @@ fn an_unwritable_summary_changes_neither_annotations_nor_exit_code() {
     folder.sim("old", 1, "");
     folder.sim("new", 2, SLOWER);
     let mut command = folder.command("compare old new --threshold 20% --format github");
-    let Ended { code, stdout, stderr } = Ended::of(command.env("GITHUB_STEP_SUMMARY", "nowhere/summary.md"));
-    assert_eq!(code, 1, "{stderr}");
-    assert!(stdout.contains("::error"));
-    assert!(stderr.contains("cannot add the summary to nowhere/summary.md"), "{stderr}");
-    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    let ended = Ended::of(command.env("GITHUB_STEP_SUMMARY", "nowhere/summary.md")).exits(1);
+    let ended = ended.prints(&["::error"]).complains(&["cannot add the summary to nowhere/summary.md"]);
+    assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
 }
 
 #[test]
 fn a_plan_needs_more_runs_for_smaller_changes() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
-    let ended = folder.compare("--plan old --slowdown 3%").good();
-    assert_eq!(
-        folder.compare("--plan old --see 3%").good().stdout,
-        ended.stdout,
-        "the earlier name of the option"
-    );
-    assert!(
-        ended.stdout.contains("--threshold 1.5%") && ended.stdout.contains("assumed"),
-        "{}",
-        ended.stdout
-    );
     let advice = "Name a larger --slowdown, lower the variation";
-    assert!(ended.stdout.contains(advice), "{}", ended.stdout);
+    let plan = folder.compare("--plan old --slowdown 3%").good();
+    let plan = plan.prints(&["--threshold 1.5%", "assumed", advice]).stdout;
+    assert_eq!(folder.compare("--plan old --see 3%").good().stdout, plan, "the earlier name of the option");
     let possible = folder.compare("--plan old --slowdown 30%").good().stdout;
     assert!(!possible.contains(advice), "{possible}");
     let slowdowns: Vec<&str> =
-        ended.stdout.lines().skip_while(|line| !line.starts_with("Slowdown")).skip(1).collect();
-    assert_eq!(slowdowns.len(), 5, "{}", ended.stdout);
+        plan.lines().skip_while(|line| !line.starts_with("Slowdown")).skip(1).collect();
+    assert_eq!(slowdowns.len(), 5, "{plan}");
     assert!(slowdowns[0].contains("over 50") && !slowdowns[4].contains("over"), "{slowdowns:?}");
-}
 
-#[test]
-fn a_plan_in_json_matches_the_table() {
-    let folder = Folder::new();
-    folder.sim("old", 1, "");
-    let ended = folder.compare("--plan old --slowdown 10% --format json");
-    let plan: Value = serde_json::from_str(&ended.stdout).expect(&ended.stderr);
-    assert_eq!(
-        (&plan["slowdown"], &plan["threshold"], &plan["variation_measured"]),
-        (&0.1.into(), &0.05.into(), &false.into())
-    );
-    let cells = plan["cells"].as_array().unwrap();
+    let plan = folder.compare("--plan old --slowdown 10% --format json").json();
+    let [slowdown, threshold] = ["slowdown", "threshold"].map(|key| plan[key].as_f64().unwrap());
+    assert_eq!((slowdown, threshold, &plan["variation_measured"]), (0.1, 0.05, &false.into()));
+    let cells = items(&plan["cells"]);
     assert_eq!(cells.len(), 8);
-    assert!(
-        cells.iter().all(|cell| cell["runs_per_side"].is_u64() && cell["variation_between_runs"].as_f64() > Some(0.0)),
-        "{plan}"
-    );
-    let slowdowns = plan["slowdowns"].as_array().unwrap();
-    assert_eq!(
-        (slowdowns.len(), &slowdowns[0]["slowdown"], &slowdowns[0]["runs_per_side"]),
-        (5, &0.01.into(), &Value::Null)
-    );
+    let has_both =
+        |cell: &Value| cell["runs_per_side"].is_u64() && cell["variation_between_runs"].as_f64() > Some(0.0);
+    assert!(cells.iter().all(has_both), "{plan}");
+    let slowdowns = items(&plan["slowdowns"]);
+    assert!(slowdowns.len() == 5 && slowdowns[0]["runs_per_side"].is_null(), "{plan}");
+    assert_eq!(slowdowns[0]["slowdown"], 0.01);
     assert_eq!(slowdowns[4]["runs_per_side"], plan["runs_per_side"]);
 }
 
@@ -374,15 +297,14 @@ fn runs_of_a_real_machine_pass_as_they_are_and_fail_when_made_slower() {
     let compared =
         |new: &str| folder.compared(&format!("{} {} --accept-missing", kept("baseline"), kept(new)));
     let repeat = compared("repeat");
-    assert!(repeat["gate"]["exit_code"] != 1 && of(&verdicts(&repeat), "slower").is_empty());
+    assert!(repeat["gate"]["exit_code"] != 1 && cells(&repeat, "slower").is_empty());
     let tiled = compared("tiled");
     assert_eq!(tiled["gate"]["exit_code"], 1);
-    let slower = verdicts(&tiled);
-    assert_eq!(of(&slower, "slower"), ["matmul 1000 cublas", "matmul 2000 cublas"]);
+    assert_eq!(cells(&tiled, "slower"), ["matmul 1000 cublas", "matmul 2000 cublas"]);
     let half = compared("half");
     assert_eq!(half["gate"]["exit_code"], 1);
     assert_eq!(half["environment"][0]["fact"], "cpu-threads");
-    assert!(of(&verdicts(&half), "slower").len() >= 8, "{half}");
+    assert!(cells(&half, "slower").len() >= 8, "{half}");
 }
 
 #[test]
@@ -390,7 +312,7 @@ fn a_gate_that_judged_nothing_does_not_pass() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
     folder.sim("new", 2, "");
-    let mut report: Value = folder.json("new/report.json");
+    let mut report = folder.report("new");
     for row in report["rows"].as_array_mut().unwrap() {
         row["inputs"] = "0000000000000000".into();
     }
@@ -400,7 +322,7 @@ fn a_gate_that_judged_nothing_does_not_pass() {
     folder.write("all.toml", "[[cell]]\nop = \"*\"\nignore = true\n");
     let ignored = folder.compared("old new --policy all.toml");
     assert_eq!(ignored["gate"]["exit_code"], 2);
-    assert!(ignored["gate"]["reason"].as_str().unwrap().contains("ignores every cell"));
+    assert!(text(&ignored["gate"]["reason"]).contains("ignores every cell"));
 }
 
 #[test]
@@ -409,7 +331,7 @@ fn sides_are_labelled_by_the_build_of_gpubench_and_not_by_the_folder_of_the_run(
     folder.sim("old", 1, "");
     folder.sim("new", 2, "");
     let label = |name: &str, gpubench: Option<&str>| {
-        let mut report = folder.json(&format!("{name}/report.json"));
+        let mut report = folder.report(name);
         let environment = report["environment"].as_object_mut().unwrap();
         environment.insert("git_revision".into(), "78aec5e071fc40cb805c0661c21969bebcb98809-dirty".into());
         environment.remove("gpubench_revision");
@@ -420,9 +342,9 @@ fn sides_are_labelled_by_the_build_of_gpubench_and_not_by_the_folder_of_the_run(
     label("old", Some("8c3ff48e071fc40cb805c0661c21969bebcb9880"));
     label("new", None);
     for format in ["table", "md"] {
-        let text = folder.compare(&format!("old new --format {format}")).stdout;
-        assert!(text.contains("1 run: old (gpubench 8c3ff48e on "), "{text}");
-        assert!(text.contains(&format!("1 run: new (gpubench {version} on ")), "{text}");
+        let ended = folder.compare(&format!("old new --format {format}"));
+        let of_new = format!("1 run: new (gpubench {version} on ");
+        let text = ended.prints(&["1 run: old (gpubench 8c3ff48e on ", &of_new]).stdout;
         assert!(!text.contains("(78aec5e") && !text.contains("(gpubench 8c3ff48e07"), "{text}");
     }
     let compared = folder.compared("old new");

@@ -32,15 +32,8 @@ use serde_json::Value;
 pub(crate) const GPUBENCH: &str = env!("CARGO_BIN_EXE_gpubench");
 
 /// Two right variants, one per side.
-pub(crate) const FAIR: &str = r#"
-seed = 1
-[[variant]]
-name = "host"
-side = "cpu"
-[[variant]]
-name = "accelerator"
-side = "gpu"
-"#;
+pub(crate) const FAIR: &str =
+    "seed = 1\nvariant = [{ name = 'host', side = 'cpu' }, { name = 'accelerator', side = 'gpu' }]\n";
 
 /// A folder to run the program in, with a script of the simulated device.
 pub(crate) struct Folder(tempfile::TempDir);
@@ -66,10 +59,72 @@ impl Ended {
         }
     }
 
-    pub(crate) fn good(self) -> Ended {
-        assert_eq!(self.code, 0, "{}", self.stderr);
+    /// Asserts the exit code.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Ended {
+        assert_eq!(self.code, code, "{}\n{}", self.stdout, self.stderr);
         self
     }
+
+    #[track_caller]
+    pub(crate) fn good(self) -> Ended {
+        self.exits(0)
+    }
+
+    /// Asserts that stdout contains each of these texts.
+    #[track_caller]
+    pub(crate) fn prints(self, parts: &[&str]) -> Ended {
+        assert_contains(&self.stdout, parts);
+        self
+    }
+
+    /// Asserts that stderr contains each of these texts, and that the program has not panicked.
+    #[track_caller]
+    pub(crate) fn complains(self, parts: &[&str]) -> Ended {
+        assert_contains(&self.stderr, parts);
+        assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
+        self
+    }
+
+    /// Returns stdout as JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stderr))
+    }
+}
+
+#[track_caller]
+pub(crate) fn assert_contains(text: &str, parts: &[&str]) {
+    parts.iter().for_each(|part| assert!(text.contains(part), "no {part:?} in: {text}"));
+}
+
+/// Asserts that a text contains none of these.
+#[track_caller]
+pub(crate) fn assert_lacks(text: &str, parts: &[&str]) {
+    parts.iter().for_each(|part| assert!(!text.contains(part), "{part:?} in: {text}"));
+}
+
+/// Returns the items of an array.
+#[track_caller]
+pub(crate) fn items(array: &Value) -> &Vec<Value> {
+    array.as_array().unwrap_or_else(|| panic!("no array: {array}"))
+}
+
+/// Returns a text with single blanks instead of line breaks and columns.
+pub(crate) fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Says what is not tested here, and why.
+#[expect(clippy::print_stderr, reason = "a test that is left out says why")]
+pub(crate) fn leave_out(what: &str, why: &str) {
+    eprintln!("{what} is left out: {why}");
+}
+
+/// Ends a process that is not needed any more.
+pub(crate) fn kill(mut process: Child) {
+    process.kill().unwrap();
+    process.wait().unwrap();
 }
 
 /// Sends a signal, such as `INT`, as Ctrl-C does.
@@ -131,6 +186,21 @@ impl Folder {
         serde_json::from_str(&self.read(name)).unwrap()
     }
 
+    /// Returns the report of the run in the folder `out`.
+    pub(crate) fn report(&self, out: &str) -> Value {
+        self.json(&format!("{out}/report.json"))
+    }
+
+    /// Returns the rows of the run in the folder `out`.
+    pub(crate) fn rows(&self, out: &str) -> Vec<Value> {
+        items(&self.report(out)["rows"]).clone()
+    }
+
+    /// Returns whether there is such a file or folder.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.path().join(name).exists()
+    }
+
     /// Returns the names in this folder, sorted.
     fn names(&self) -> Vec<String> {
         self.names_in("")
@@ -173,14 +243,17 @@ impl Folder {
         Ended::of(self.command_of("bash", "").args(["-c", script]).env("G", GPUBENCH))
     }
 
-    /// Runs as [`Folder::run_line`]; the kernel ends the program if it needs more than these seconds of CPU time.
-    fn run_limited(&self, line: &str, cpu_s: u32) -> Ended {
-        self.shell(&format!("ulimit -t {cpu_s}; exec $G {line}"))
-    }
-
     /// Runs as [`Folder::run_line`]; the program must exit with 0.
+    #[track_caller]
     pub(crate) fn succeeds(&self, line: &str) -> Ended {
         self.run_line(line).good()
+    }
+
+    /// Runs a sweep of the two right variants, with its report in the folder `out`.
+    #[track_caller]
+    pub(crate) fn fair(&self, sweep: &str, out: &str) {
+        let options = "--backends sim --sim fair.toml --samples 6 --no-peaks --quiet --format json";
+        self.succeeds(&format!("run {sweep} {options} --out {out}"));
     }
 
     /// Starts the program without its output.
@@ -192,7 +265,7 @@ impl Folder {
     /// stderr.
     fn interrupted(&self, line: &str, file: &str, more: Duration) -> String {
         let mut child = self.command(line).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        wait_until(&format!("{file} was not made"), || self.path().join(file).exists());
+        wait_until(&format!("{file} was not made"), || self.has(file));
         std::thread::sleep(more);
         signal(child.id(), "INT");
         // A cell that hangs would have seconds to finish after the first signal.
@@ -205,8 +278,19 @@ impl Folder {
         ended.stderr
     }
 
+    /// Asserts that the program refuses each line of a table, `COMMAND => MESSAGE`, where the table begins each command with
+    /// `command`.
+    #[track_caller]
+    pub(crate) fn refuses_each(&self, command: &str, table: &str) {
+        for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let (rest, expected) = line.split_once("=>").unwrap();
+            self.refuses(&format!("{command} {rest}"), expected.trim());
+        }
+    }
+
     /// Asserts that the program exits with 2, writes one line that contains `expected`, and leaves the folder
     /// unchanged.
+    #[track_caller]
     pub(crate) fn refuses(&self, line: &str, expected: &str) {
         let before = self.names();
         let ended = self.run_line(line);

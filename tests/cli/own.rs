@@ -22,11 +22,10 @@ const DOUBLE: &str = "import gpubench, numpy as np, cupy\n\
 
 /// Returns the rows of the report in `out`, each as operation, N, variant and outcome.
 fn rows(folder: &Folder) -> Vec<String> {
-    let report = folder.json("out/report.json");
     let text = |row: &Value, name: &str| row[name].as_str().unwrap_or_default().to_owned();
-    let rows = report["rows"].as_array().unwrap().iter();
+    let rows = folder.rows("out").into_iter();
     rows.map(|row| {
-        format!("{} {} {} {}", text(row, "op"), row["n"], text(row, "variant"), text(row, "outcome"))
+        format!("{} {} {} {}", text(&row, "op"), row["n"], text(&row, "variant"), text(&row, "outcome"))
     })
     .collect()
 }
@@ -48,8 +47,8 @@ fn an_operation_of_a_file_is_measured_judged_compared_and_resumed_like_any_other
     assert!(found.contains(&"double 128 ends crashed".to_owned()), "{found:?}");
     assert_eq!((expected("incorrect"), expected("crashed"), expected("skipped")), (2, 2, 0), "{found:?}");
     assert!(found.iter().any(|row| row.starts_with("matmul 64")), "{found:?}");
-    let report = folder.json("out/report.json");
-    let row = report["rows"].as_array().unwrap().iter().find(|row| row["variant"] == "plus").unwrap();
+    let rows = folder.rows("out");
+    let row = rows.iter().find(|row| row["variant"] == "plus").unwrap();
     assert_eq!((&row["dtype"], &row["work"]["flop"]), (&Value::from("f64"), &Value::from(4096.0)), "{row}");
     assert!(row["error"]["value"].as_f64().unwrap() <= row["error"]["bound"].as_f64().unwrap());
     assert!(folder.succeeds("show out --tables").stdout.contains("double"));
@@ -67,8 +66,8 @@ fn without_a_gpu_the_variants_of_its_libraries_are_skipped_with_the_package_they
         "run --ops double.py --python {python} --samples 3 --rounds 2 --no-peaks --sizes 64 --variants plus,on-gpu --out out"
     ));
     assert_eq!(rows(&folder), ["double 64 plus measured", "double 64 on-gpu skipped"], "{}", ended.stderr);
-    let report = folder.json("out/report.json");
-    assert!(report["rows"][1]["fix"].as_str().unwrap().contains("pip install"), "{}", report["rows"][1]);
+    let row = &folder.rows("out")[1];
+    assert!(row["fix"].as_str().unwrap().contains("pip install"), "{row}");
 }
 
 #[test]

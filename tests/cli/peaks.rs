@@ -5,10 +5,12 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::{Ended, FAIR, Folder, signal};
+use super::{Ended, FAIR, Folder, assert_contains, assert_lacks, items, signal};
 
 const RUN: &str =
     "run --ops fft --sizes 4 --samples 6 --max-time 100ms --backends sim --sim fair.toml --format json";
+
+const MEASURING: &str = "measuring peak bandwidth and FLOP rate of sim (once per machine)\n";
 
 /// The program with its own cache folder.
 fn program(folder: &Folder, line: &str) -> Command {
@@ -19,11 +21,11 @@ fn program(folder: &Folder, line: &str) -> Command {
 
 /// Runs the program, which must succeed. Returns the environment in its report, and its stderr.
 fn measured(mut command: Command) -> (Value, String) {
-    let Ended { stdout, stderr, .. } = Ended::of(command.args(["--out", "-"])).good();
-    let report: Value = serde_json::from_str(&stdout).unwrap();
-    let rows = report["rows"].as_array().unwrap();
+    let ended = Ended::of(command.args(["--out", "-"])).good();
+    let report = ended.json();
+    let rows = items(&report["rows"]);
     assert!(rows.len() == 2 && rows.iter().all(|row| row["outcome"] == "measured"), "{rows:?}");
-    (report["environment"].clone(), stderr)
+    (report["environment"].clone(), ended.stderr)
 }
 
 fn peaks(environment: &Value) -> &Value {
@@ -39,13 +41,13 @@ fn kept(folder: &Folder) -> Vec<PathBuf> {
 fn a_run_measures_peaks_once_and_later_ones_take_what_it_kept() {
     let folder = Folder::new();
     let (first, said) = measured(program(&folder, RUN));
-    assert!(said.contains("measuring peak bandwidth and FLOP rate of sim (once per machine)\n"), "{said}");
+    assert_contains(&said, &[MEASURING]);
     assert_eq!(peaks(&first)["cached"], false);
     assert!(peaks(&first)["matmul"]["f32"].as_f64().unwrap() > 0.0, "{first}");
     assert_eq!(first["settings"]["peaks"], true);
 
     let (second, said) = measured(program(&folder, RUN));
-    assert!(!said.contains("measuring"), "{said}");
+    assert_lacks(&said, &["measuring"]);
     assert_eq!(peaks(&second)["cached"], true);
     for key in ["measured", "read", "copy", "triad", "matmul", "upload", "download"] {
         assert_eq!(peaks(&first)[key], peaks(&second)[key], "{key}");
@@ -97,11 +99,8 @@ fn a_worker_that_fails_at_them_costs_them_alone() {
         assert!(peaks(&environment).is_null(), "{outcome}: {environment}");
         let warning = &environment["warnings"].as_array().unwrap()[0];
         let text = warning["text"].as_str().unwrap();
-        assert!(
-            text.starts_with("the peaks of sim could not be measured: ") && text.contains(reason),
-            "{text}"
-        );
-        assert!(warning["next"].as_str().unwrap().contains(next), "{warning}");
+        assert_contains(text, &["the peaks of sim could not be measured: ", reason]);
+        assert_contains(warning["next"].as_str().unwrap(), &[next]);
     }
     assert_eq!(kept(&folder).len(), 0);
 }
@@ -115,10 +114,9 @@ fn an_interrupt_while_peaks_are_measured_ends_the_run_immediately() {
     let mut said = std::io::BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     std::io::BufRead::read_line(&mut said, &mut line).unwrap();
-    assert_eq!(line, "measuring peak bandwidth and FLOP rate of sim (once per machine)\n");
+    assert_eq!(line, MEASURING);
     signal(child.id(), "INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    let report = folder.json("here/report.json");
-    assert_eq!(report["rows"].as_array().map(Vec::len), Some(0));
-    assert!(!report["environment"].to_string().contains("could not be measured"), "the peaks timed out");
+    assert_eq!(folder.rows("here").len(), 0);
+    assert_lacks(&folder.read("here/report.json"), &["could not be measured"]);
 }

@@ -4,51 +4,45 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Folder;
+use super::{Folder, assert_contains, items};
 
 const RUN: &str = "run --ops matmul --sizes 4,8 --samples 6 --backends sim --sim fair.toml";
 
-fn rows(json: &str) -> Vec<Value> {
-    let report: Value = serde_json::from_str(json).unwrap();
+fn rows(report: &Value) -> &Vec<Value> {
     assert_eq!(report["schema_version"], gpubench::report::SCHEMA_VERSION);
     assert!(report["environment"]["settings"]["sweeps"][0]["op"].is_string());
-    report["rows"].as_array().unwrap().clone()
+    items(&report["rows"])
 }
 
 #[test]
 fn a_run_prints_a_table_and_leaves_report_and_charts_in_its_folder() {
     let folder = Folder::new();
-    let ended = folder.succeeds(&format!("{RUN} --out made/here"));
-    assert!(ended.stdout.contains("matmul") && ended.stdout.contains("accelerator"), "{}", ended.stdout);
-    let rows = rows(&folder.read("made/here/report.json"));
+    folder.succeeds(&format!("{RUN} --out made/here")).prints(&["matmul", "accelerator"]);
+    let report = folder.report("made/here");
+    let rows = rows(&report);
     assert_eq!(rows.len(), 4);
-    for row in &rows {
+    for row in rows {
         assert_eq!((row["op"].as_str(), row["outcome"].as_str()), (Some("matmul"), Some("measured")));
-        assert_eq!(row["execute"]["samples_s"].as_array().map(Vec::len), Some(6));
+        assert_eq!(items(&row["execute"]["samples_s"]).len(), 6);
         assert!(row["execute"]["median_s"].as_f64().unwrap() > 0.0);
         assert!(row["error"]["value"].as_f64().unwrap() <= row["error"]["bound"].as_f64().unwrap());
     }
     assert!(folder.read("made/here/report.csv").lines().count() == 1 + 4);
     assert!(folder.read("made/here/report.md").contains("matmul"));
-    let names = folder.names_in("made/here");
     for chart in ["overview.png", "speedup-matmul-f32.png", "throughput-matmul-f32.png"] {
-        assert!(names.iter().any(|name| name == chart), "{names:?}");
+        assert!(folder.has(&format!("made/here/{chart}")), "{chart}");
     }
 }
 
 #[test]
 fn a_report_of_the_cpu_alone_names_its_facts_in_words_and_says_which_charts_need_both_sides() {
     let folder = Folder::new();
-    let run = "run --backends cpu --ops sin --sizes 4 --samples 2 --rounds 1 --no-peaks --format md --out -";
-    let text = folder.succeeds(run).stdout;
+    let run = "run --backends cpu --ops sin --samples 2 --rounds 1 --no-peaks";
+    let text = folder.succeeds(&format!("{run} --sizes 4 --format md --out -")).stdout;
     let facts = text.split("### Backend cpu\n\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    let lines: Vec<&str> = facts.lines().collect();
-    assert!(lines.iter().any(|line| line.starts_with("- rayon threads: ")), "{facts}");
-    assert!(lines.iter().any(|line| line.starts_with("- ready after: ")), "{facts}");
+    assert_contains(&format!("\n{facts}"), &["\n- rayon threads: ", "\n- ready after: "]);
     assert!(!facts.contains('_') && !facts.contains('['), "{facts}");
-    let two =
-        "run --backends cpu --ops sin --sizes 4,8 --samples 2 --rounds 1 --no-peaks --format json --out out";
-    folder.succeeds(two);
+    folder.succeeds(&format!("{run} --sizes 4,8 --format json --out out"));
     folder.refuses("plot out --out charts --charts speedup", "speed-ups need times of both sides");
 }
 
@@ -69,9 +63,8 @@ fn without_out_the_results_are_in_a_new_folder_under_results() {
 fn one_format_on_stdout_is_all_that_a_run_to_stdout_writes() {
     let folder = Folder::new();
     let before = folder.names();
-    let ended = folder.run_line(&format!("{RUN} --quiet --out - --format json"));
-    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-    assert_eq!(rows(&ended.stdout).len(), 4);
+    let ended = folder.succeeds(&format!("{RUN} --quiet --out - --format json"));
+    assert_eq!((rows(&ended.json()).len(), ended.stderr.as_str()), (4, ""));
     let csv = folder.run_line(&format!("{RUN} --quiet --out - --format csv"));
     assert_eq!(csv.stdout.lines().count(), 1 + 4);
     assert_eq!(folder.names(), before);
@@ -83,21 +76,16 @@ fn results_are_replaced_only_by_force() {
     let run = format!("{RUN} --quiet --format json --out kept");
     folder.succeeds(&run);
     folder.refuses(&run, "kept already contains a report.json");
-    assert_eq!(
-        folder.run_line(&format!("{run} --force --seed 1 --seed 2")).code,
-        2,
-        "--seed twice is refused"
-    );
     folder.succeeds(&format!("{run} --force --variants host"));
-    assert_eq!(rows(&folder.read("kept/report.json")).len(), 2);
+    assert_eq!(folder.rows("kept").len(), 2);
 }
 
 #[test]
 fn a_run_that_names_nothing_is_the_quick_sweep_and_says_so() {
     let folder = Folder::new();
     let ended = folder.succeeds("run --sizes 3 --backends sim --sim fair.toml --out here --format table");
-    assert!(ended.stderr.contains("this was the quick sweep"), "{}", ended.stderr);
-    let rows = rows(&folder.read("here/report.json"));
+    ended.complains(&["this was the quick sweep"]);
+    let rows = folder.rows("here");
     let mut ops: Vec<&str> = rows.iter().map(|row| row["op"].as_str().unwrap()).collect();
     ops.dedup();
     assert_eq!(ops, gpubench::op::MAIN_OPS);
@@ -115,9 +103,8 @@ fn wrong_answers_and_failures_end_with_1_and_skips_with_0() {
         let rule = format!("\n[[rule]]\nvariant = \"accelerator\"\n{fault}\n");
         folder.write("faulty.toml", &(folder.read("fair.toml") + &rule));
         let line = "run --ops fft --sizes 4 --backends sim --sim faulty.toml --quiet --out - --format json";
-        let ended = folder.run_line(line);
-        assert_eq!(ended.code, code, "{fault}: {}", ended.stderr);
-        let rows = rows(&ended.stdout);
+        let report = folder.run_line(line).exits(code).json();
+        let rows = rows(&report);
         let outcomes: Vec<_> = rows.iter().map(|row| row["outcome"].as_str().unwrap()).collect();
         assert_eq!(outcomes, ["measured", outcome], "{fault}");
         assert!(rows[1]["execute"].is_null() && rows[1]["reason"].is_string(), "{fault}: {}", rows[1]);
@@ -134,19 +121,13 @@ fn a_required_backend_that_is_missing_ends_the_run_before_any_work() {
     let run =
         "run --ops fft --sizes 4 --backends sim --sim absent.toml --quiet --format table,json --out new/here";
     folder.refuses(&format!("{run} --require sim"), "no such device");
-    let ended = folder.run_line(run);
-    assert_eq!(
-        (ended.code, ended.stdout.as_str()),
-        (2, ""),
-        "every cell is skipped, so nothing was measured"
-    );
+    // Every cell is skipped, so nothing was measured.
+    let ended = folder.run_line(run).exits(2);
     let reason = "gpubench: nothing was measured: no such device; gpubench doctor lists what is missing; the report is in new/here\n";
-    assert_eq!(ended.stderr, reason);
-    let json = folder.run_line(&format!(
-        "{} --out - --format json",
-        run.replace(" --format table,json --out new/here", "")
-    ));
-    assert_eq!((json.code, rows(&json.stdout).len()), (2, 1), "a program still gets the report");
+    assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", reason));
+    let to_stdout = run.replace("--format table,json --out new/here", "--out - --format json");
+    let report = folder.run_line(&to_stdout).exits(2).json();
+    assert_eq!(rows(&report).len(), 1, "a program still gets the report");
 }
 
 #[test]
@@ -157,57 +138,45 @@ fn an_interrupted_run_ends_with_130_and_keeps_what_it_has() {
     let line =
         "run --ops fft --sizes 4 --backends sim --sim hanging.toml --no-peaks --format json --out here";
     let stderr = folder.interrupted(line, "here/report.json", Duration::ZERO);
-    assert!(stderr.contains("interrupted: the report has 1 of 2 cells"), "{stderr}");
-    let rows = rows(&folder.read("here/report.json"));
-    assert_eq!(rows.len(), 1);
-    assert_eq!(rows[0]["variant"], "host");
+    assert_contains(&stderr, &["interrupted: the report has 1 of 2 cells"]);
+    let rows = folder.rows("here");
+    assert_eq!((rows.len(), &rows[0]["variant"]), (1, &"host".into()));
 }
 
 #[test]
-fn the_look_of_charts_is_a_setting_that_the_report_keeps() {
+fn charts_are_drawn_again_from_a_report_alone_in_the_look_that_is_asked_for() {
     let folder = Folder::new();
-    folder.succeeds(&format!("{RUN} --quiet --out here --format svg --theme dark --charts time,speedup"));
-    let report = folder.json("here/report.json");
-    assert_eq!(report["environment"]["settings"]["output"]["theme"], "dark");
-    assert_eq!(report["environment"]["settings"]["output"]["charts"], serde_json::json!(["speedup", "time"]));
-    folder.succeeds("plot here --out again --format svg --theme dark --charts time,speedup");
-    for name in folder.names_in("again") {
+    folder.succeeds(&format!("{RUN} --quiet --out here --format svg --theme dark --charts time,overview"));
+    let output = &folder.report("here")["environment"]["settings"]["output"];
+    assert_eq!(
+        (&output["theme"], &output["charts"]),
+        (&"dark".into(), &serde_json::json!(["overview", "time"]))
+    );
+    folder.succeeds("plot here --out again --format svg --theme dark --charts time,overview");
+    let names = folder.names_in("again");
+    assert_eq!(names.len(), 2, "{names:?}");
+    for name in names {
+        assert!(name.starts_with("time-") || name == "overview.svg", "{name}");
         assert!(folder.read(&format!("here/{name}")) == folder.read(&format!("again/{name}")), "{name}");
     }
-}
-
-#[test]
-fn charts_are_drawn_again_from_a_report_alone() {
-    let folder = Folder::new();
-    folder.succeeds(&format!("{RUN} --quiet --out here --format json"));
     folder.succeeds("plot here --out charts --format svg");
-    let names = folder.names_in("charts");
-    assert!(names.contains(&"overview.svg".to_owned()), "{names:?}");
-    folder.succeeds("plot here --out dark --format svg --theme dark");
-    assert_eq!(folder.names_in("dark"), names);
-    assert_ne!(folder.read("dark/overview.svg"), folder.read("charts/overview.svg"));
+    assert_ne!(folder.read("again/overview.svg"), folder.read("charts/overview.svg"), "light is the default");
+    assert!(folder.has("charts/speedup-matmul-f32.svg"));
     folder.refuses("plot here --out charts --format svg", "--force");
-    folder.succeeds("plot here --out some --format svg --charts time,overview");
-    let names = folder.names_in("some");
-    assert!(names.iter().all(|name| name.starts_with("time-") || name == "overview.svg"), "{names:?}");
-    assert_eq!(names.len(), 2, "{names:?}");
     folder.refuses("plot absent --out charts", "absent");
 }
 
 #[test]
 fn show_alone_shows_the_newest_run_and_ops_select_rows() {
     let folder = Folder::new();
-    folder.succeeds(
-        "run --ops svd --sizes 4 --backends sim --sim fair.toml --quiet --format json --out results/b",
-    );
+    folder.fair("--ops svd --sizes 4", "results/b");
     let run = "run --ops fft,matmul --sizes 4,8 --backends sim --sim fair.toml --quiet --format table,json --out results/a";
     let ran = folder.succeeds(run);
     let shown = folder.succeeds("show");
     assert_eq!(shown.stdout, ran.stdout);
     assert_eq!(shown.stderr, "gpubench: results/a is the newest run in results\n");
-    let json: Value =
-        serde_json::from_str(&folder.succeeds("show results/a --ops fft --format json").stdout).unwrap();
-    let rows = json["rows"].as_array().unwrap();
+    let json = folder.succeeds("show results/a --ops fft --format json").json();
+    let rows = items(&json["rows"]);
     assert!(rows.len() == 4 && rows.iter().all(|row| row["op"] == "fft"), "{rows:?}");
     assert_eq!(json["environment"]["planned_rows"], 4);
     let text = folder.succeeds("show results/a --ops fft --tables").stdout;
@@ -226,11 +195,13 @@ fn a_report_is_shown_again_as_its_run_showed_it() {
         let shown = folder.run_line(&format!("show made --format {format}"));
         assert_eq!(shown.stdout, folder.read(&format!("made/report.{format}")), "{format}");
     }
-    folder.refuses("show", "there is no report below results: create one with 'gpubench run'");
-    folder.refuses("show nowhere", "cannot read nowhere");
-    folder.refuses("show made --format png", "gpubench plot");
-    folder.refuses("show made --format md,csv", "one format");
-    folder.refuses("show made --format yaml", "unknown format 'yaml'");
+    folder.refuses_each(
+        "show",
+        "nowhere => cannot read nowhere
+        made --format png => gpubench plot
+        made --format md,csv => one format
+        made --format yaml => unknown format 'yaml'",
+    );
 }
 
 #[test]
@@ -244,10 +215,9 @@ fn a_copy_of_a_library_that_was_not_chosen_is_named_once_per_run() {
     folder.write("copies.toml", &(copies + "[[rule]]\nvariant = 'open'\ntime = '1ms'\n"));
     let sim = "--backends sim --sim copies.toml --no-peaks --format json -o out";
     let ended = folder.succeeds(&format!("run --ops matmul,fft,solve,svd --sizes 8,16,32 {sim}"));
-    let report = folder.json("out/report.json");
-    let reasons = report["rows"].as_array().unwrap().iter().filter_map(|row| row["reason"].as_str());
-    let passed_over = reasons.filter(|reason| reason.contains("another copy of the library, was chosen"));
+    let (rows, chosen) = (folder.rows("out"), "another copy of the library, was chosen");
+    let passed_over =
+        rows.iter().filter(|row| row["reason"].as_str().is_some_and(|why| why.contains(chosen)));
     assert!(passed_over.count() > 4, "the other copies of every op: {}", ended.stderr);
-    let lines = ended.stderr.lines().filter(|line| line.contains("another copy of the library, was chosen"));
-    assert_eq!(lines.count(), 1, "{}", ended.stderr);
+    assert_eq!(ended.stderr.lines().filter(|line| line.contains(chosen)).count(), 1, "{}", ended.stderr);
 }

@@ -6,43 +6,44 @@ use std::time::Duration;
 use gpubench_text::count::counted;
 use serde_json::Value;
 
-use crate::cli::{Ended, Folder, GPUBENCH, wait_until};
+use crate::cli::{Ended, Folder, GPUBENCH, assert_lacks, items, kill, wait_until};
 
 /// Two variants, which have a worker each, whose cells of N = 8 never end.
-pub(crate) const HANGS: &str = r#"
+pub(crate) const HANGS: &str = "
 seed = 1
-[[variant]]
-name = "host"
-side = "cpu"
-[[variant]]
-name = "accelerator"
-library = "libx"
-[[rule]]
-n = "8"
-outcome = "hang"
-"#;
+variant = [{ name = 'host', side = 'cpu' }, { name = 'accelerator', library = 'libx' }]
+rule = [{ n = '8', outcome = 'hang' }]
+";
 
 pub(crate) const SWEEP: &str = "run --backends sim --sim script.toml --ops sin --sizes 4,8,16,32 --samples 6 --rounds 1 \
                                 --format json --out out";
 
-fn lines(folder: &Folder, file: &str) -> usize {
-    std::fs::read_to_string(folder.path().join(file)).map_or(0, |text| text.lines().count())
+impl Folder {
+    /// Writes the script, with this outcome instead of the hang.
+    pub(crate) fn script(&self, outcome: &str) {
+        self.write("script.toml", &HANGS.replace("hang", outcome));
+    }
+
+    /// Writes a script whose device takes a minute to start, so that the run can be stopped before its first cell.
+    fn script_that_starts_late(&self, script: &str) {
+        self.write("script.toml", &format!("{script}[start]\ndelay = '60s'\n"));
+    }
 }
 
 /// Starts the sweep of which one size hangs, and waits until it does.
 pub(crate) fn hanging(folder: &Folder, more: &str) -> Child {
     folder.write("script.toml", HANGS);
     let run = folder.spawn(&format!("{SWEEP}{more}"));
-    wait_until("no cell was finished", || lines(folder, "out/journal.jsonl") >= 2);
+    let journal = folder.path().join("out/journal.jsonl");
+    let lines = || std::fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
+    wait_until("no cell was finished", || lines() >= 2);
     std::thread::sleep(Duration::from_millis(400));
     run
 }
 
 /// Starts the sweep of which one size hangs, and kills it there; returns the rows of the journal.
 fn killed(folder: &Folder) -> Vec<Value> {
-    let mut run = hanging(folder, "");
-    run.kill().unwrap();
-    run.wait().unwrap();
+    kill(hanging(folder, ""));
     let text = folder.read("out/journal.jsonl");
     text.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -67,18 +68,15 @@ fn a_killed_run_keeps_what_it_has_finished_and_resume_measures_only_the_rest() {
     let ended = folder.succeeds("run --resume out --force");
     let expected =
         format!("resumed: {} of 8 cells are finished; {} are left", finished.len(), 8 - finished.len());
-    assert!(ended.stderr.contains(&expected), "{}", ended.stderr);
-    let report = folder.json("out/report.json");
-    let rows = report["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 8);
-    assert!(rows.iter().all(|row| row["outcome"] == "measured"));
+    ended.complains(&[&expected]);
+    let rows = folder.rows("out");
+    assert!(rows.len() == 8 && rows.iter().all(|row| row["outcome"] == "measured"), "{rows:?}");
     for row in &finished {
-        assert_eq!(samples(rows, row), &row["execute"]["samples_s"], "taken over");
+        assert_eq!(samples(&rows, row), &row["execute"]["samples_s"], "taken over");
     }
-    assert!(!folder.path().join("out/journal.jsonl").exists());
-    let again = folder.succeeds("run --resume out");
-    assert!(again.stderr.contains("8 of 8 cells are finished; 0 are left"), "{}", again.stderr);
-    assert_eq!(folder.json("out/report.json")["rows"], report["rows"]);
+    assert!(!folder.has("out/journal.jsonl"));
+    folder.succeeds("run --resume out").complains(&["8 of 8 cells are finished; 0 are left"]);
+    assert_eq!(folder.rows("out"), rows);
     let dry = folder.succeeds("run --resume out --dry-run").stdout;
     assert_eq!(dry, "All cells of the run are finished; nothing is left to measure.\n");
 }
@@ -86,52 +84,42 @@ fn a_killed_run_keeps_what_it_has_finished_and_resume_measures_only_the_rest() {
 #[test]
 fn rows_of_other_settings_are_measured_again() {
     let folder = Folder::new();
-    folder.write("script.toml", &HANGS.replace("hang", "none"));
+    folder.script("none");
     let sweep = |samples: u32| format!("[[sweep]]\nops = [\"sin\"]\nsizes = [4, 8]\nsamples = {samples}\n");
     folder.write("sweep.toml", &sweep(5));
     folder.succeeds("run --config sweep.toml --backends sim --sim script.toml --format json --out out");
     folder.write("sweep.toml", &sweep(7));
-    let ended = folder.succeeds("run --resume out");
-    assert!(ended.stderr.contains("0 of 4 cells are finished"), "{}", ended.stderr);
-    let report = folder.json("out/report.json");
-    assert!(
-        report["rows"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|row| { row["execute"]["samples_s"].as_array().unwrap().len() == 7 })
-    );
+    folder.succeeds("run --resume out").complains(&["0 of 4 cells are finished"]);
+    assert!(folder.rows("out").iter().all(|row| items(&row["execute"]["samples_s"]).len() == 7));
 }
 
 #[test]
 fn what_cannot_be_resumed_is_refused_in_one_line() {
     let folder = Folder::new();
-    folder.write("script.toml", &HANGS.replace("hang", "none"));
+    folder.script("none");
     folder.succeeds(SWEEP);
-    folder.refuses("run --resume missing", "neither");
-    folder.refuses("run --resume out --ops fft", "omit the others");
-    folder.refuses("run --resume out --external mine=true", "the first start had no --external: omit it");
-    let report = folder.read("out/report.json");
-    let cpu = folder.json("out/report.json")["environment"]["host"]["cpu"].to_string();
-    folder.write("out/report.json", &report.replace(&cpu, "\"another CPU\""));
+    folder.refuses_each(
+        "run --resume",
+        "missing => neither
+        out --ops fft => omit the others
+        out --external mine=true => the first start had no --external: omit it",
+    );
+    let mut report = folder.report("out");
+    report["environment"]["host"]["cpu"] = "another CPU".into();
+    folder.write("out/report.json", &report.to_string());
     folder.refuses("run --resume out", "--force");
     folder.succeeds("run --resume out --force");
-}
-
-/// Changes the recorded command line as somebody else could have.
-fn record(folder: &Folder, words: &[&str]) {
-    let mut report = folder.json("out/report.json");
-    report["environment"]["argv"].as_array_mut().unwrap().extend(words.iter().map(|word| (*word).into()));
-    folder.write("out/report.json", &report.to_string());
 }
 
 #[test]
 fn a_recorded_command_line_starts_no_program_and_loads_no_library() {
     for (option, value) in [("--external", "mine=./evil"), ("--python", "./evil"), ("--blas", "./evil")] {
         let folder = Folder::new();
-        folder.write("script.toml", &HANGS.replace("hang", "none"));
+        folder.script("none");
         folder.succeeds(SWEEP);
-        record(&folder, &[option, value]);
+        let mut report = folder.report("out");
+        report["environment"]["argv"].as_array_mut().unwrap().extend([option.into(), value.into()]);
+        folder.write("out/report.json", &report.to_string());
         let typed = format!("type it again, as in: gpubench run --resume out {option} {value}");
         folder.refuses("run --resume out", &typed);
     }
@@ -141,55 +129,50 @@ fn a_recorded_command_line_starts_no_program_and_loads_no_library() {
 fn a_folder_whose_name_is_not_utf_8_is_resumed_itself() {
     use std::os::unix::ffi::OsStrExt;
     let folder = Folder::new();
-    folder.write("script.toml", &HANGS.replace("hang", "fail"));
-    assert_eq!(folder.run_line(SWEEP).code, 1);
-    folder.write("script.toml", &HANGS.replace("hang", "none"));
+    folder.script("fail");
+    folder.run_line(SWEEP).exits(1);
+    folder.script("none");
     let name = std::ffi::OsStr::from_bytes(b"nu\xff");
     std::fs::rename(folder.path().join("out"), folder.path().join(name)).unwrap();
     Ended::of(folder.command("run --force --resume").arg(name)).good();
     let report = std::fs::read_to_string(folder.path().join(name).join("report.json")).unwrap();
     assert!(!report.contains("\"failed\""));
-    let folders =
-        std::fs::read_dir(folder.path()).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir());
-    assert_eq!(folders.count(), 1);
+    let entries = std::fs::read_dir(folder.path()).unwrap();
+    assert_eq!(entries.filter(|entry| entry.as_ref().unwrap().path().is_dir()).count(), 1);
 }
 
 #[test]
 fn a_run_that_is_resumed_in_another_folder_says_where_its_files_are_missing() {
     let folder = Folder::new();
-    folder.write("script.toml", &HANGS.replace("hang", "none"));
+    folder.script("none");
     folder.write("run.toml", "[[sweep]]\nops = [\"sin\"]\nsizes = [4]\nsamples = 2\nrounds = 1\n");
     folder.succeeds("run --config run.toml --backends sim --sim script.toml --format json --out out");
     let where_to = "of the first start is not here: resume in the folder where the run was started, or put the file here";
-    let moved =
-        |name: &str| std::fs::rename(folder.path().join(name), folder.path().join("out").join(name)).unwrap();
-    moved("script.toml");
-    folder.refuses("run --resume out", &format!("--resume: the script 'script.toml' {where_to}"));
-    moved("run.toml");
-    folder.refuses("run --resume out", &format!("--resume: the sweep file 'run.toml' {where_to}"));
-    std::fs::rename(folder.path().join("out/run.toml"), folder.path().join("run.toml")).unwrap();
-    std::fs::rename(folder.path().join("out/script.toml"), folder.path().join("script.toml")).unwrap();
+    for (what, name) in [("script", "script.toml"), ("sweep file", "run.toml")] {
+        std::fs::rename(folder.path().join(name), folder.path().join("out").join(name)).unwrap();
+        folder.refuses("run --resume out", &format!("--resume: the {what} '{name}' {where_to}"));
+    }
+    folder.shell("mv out/run.toml out/script.toml .").good();
     folder.succeeds("run --resume out");
 }
 
 #[test]
 fn two_runs_never_write_to_one_folder() {
     let folder = Folder::new();
-    let mut first = hanging(&folder, "");
+    let first = hanging(&folder, "");
     folder.refuses(&format!("{SWEEP} --force"), "another run of gpubench writes to out");
-    first.kill().unwrap();
-    first.wait().unwrap();
-    folder.write("script.toml", &HANGS.replace("hang", "none"));
+    kill(first);
+    folder.script("none");
     folder.succeeds(&format!("{SWEEP} --force"));
 }
 
 #[test]
 fn an_interrupt_before_the_first_cell_keeps_the_earlier_results() {
     let folder = Folder::new();
-    folder.write("script.toml", &HANGS.replace("hang", "none"));
+    folder.script("none");
     folder.succeeds(SWEEP);
     let before = folder.read("out/report.json");
-    folder.write("script.toml", &format!("[start]\ndelay = \"60s\"\n{}", HANGS.replace("seed = 1", "")));
+    folder.script_that_starts_late(HANGS);
     folder.interrupted(&format!("{SWEEP} --force"), "out/.gpubench.lock", Duration::from_millis(500));
     assert_eq!(folder.read("out/report.json"), before);
 }
@@ -197,13 +180,11 @@ fn an_interrupt_before_the_first_cell_keeps_the_earlier_results() {
 #[test]
 fn a_full_disk_costs_the_files_and_not_the_run() {
     let folder = Folder::new();
-    folder.write("script.toml", &HANGS.replace("hang", "none"));
-    let Ended { code, stdout, stderr } =
-        folder.shell(&format!("ulimit -f 4; exec $G {}", SWEEP.replace("json", "table,json")));
-    assert_eq!(code, 2, "{stderr}");
-    assert!(stdout.contains("sin") && stdout.contains("32"), "the table is printed all the same: {stdout}");
-    assert!(stderr.contains("the run goes on"), "{stderr}");
-    assert!(stderr.contains("[8/8]"), "{stderr}");
+    folder.script("none");
+    let ended =
+        folder.shell(&format!("ulimit -f 4; exec $G {}", SWEEP.replace("json", "table,json"))).exits(2);
+    // The table is printed all the same.
+    let stderr = ended.prints(&["sin", "32"]).complains(&["the run goes on", "[8/8]"]).stderr;
     assert!(stderr.lines().last().unwrap().starts_with("gpubench: cannot write"), "{stderr}");
 }
 
@@ -211,17 +192,16 @@ fn a_full_disk_costs_the_files_and_not_the_run() {
 fn a_program_replaced_during_a_run_starts_its_old_workers() {
     let folder = Folder::new();
     let crashes = HANGS.replace("hang", "crash");
-    folder.write("script.toml", &format!("[start]\ndelay = \"1s\"\n{crashes}").replace("seed = 1\n", ""));
+    folder.write("script.toml", &format!("{crashes}[start]\ndelay = '1s'\n"));
     let program = folder.path().join("gpubench");
     std::fs::copy(GPUBENCH, &program).unwrap();
     let mut run = folder.command_of(program.to_str().unwrap(), SWEEP);
     let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    wait_until("the run did not start", || folder.path().join("out/.gpubench.lock").exists());
+    wait_until("the run did not start", || folder.has("out/.gpubench.lock"));
     folder.write("new", "#!/bin/sh\nexit 9\n");
     std::fs::rename(folder.path().join("new"), &program).unwrap();
     assert_eq!(run.wait().unwrap().code(), Some(1));
-    let report = folder.json("out/report.json");
-    for row in report["rows"].as_array().unwrap() {
+    for row in folder.rows("out") {
         let expected = if row["n"] == 8 { "failed" } else { "measured" };
         assert_eq!(row["outcome"], expected, "{row}");
     }
@@ -231,29 +211,24 @@ fn a_program_replaced_during_a_run_starts_its_old_workers() {
 fn samples_of_cells_that_are_not_finished_stay_until_these_are_measured_again() {
     let folder = Folder::new();
     // The second of three rounds hangs: two checked executions and two samples of the first round are before it.
-    let script = HANGS.replace("outcome = \"hang\"", "outcome = \"hang\"\nafter = 5");
+    let script = HANGS.replace("'hang'", "'hang', after = 5");
     folder.write("script.toml", &script);
     let line = SWEEP.replace("--rounds 1", "--rounds 3 --warmup 0");
     let cut_short = || {
-        let Ok(text) = std::fs::read_to_string(folder.path().join("out/report.json")) else { return vec![] };
-        let report: Value = serde_json::from_str(&text).unwrap();
-        let rows = report["rows"].as_array().unwrap();
-        rows.iter().filter(|row| row["execute"]["stopped"] == "cut-short").cloned().collect::<Vec<_>>()
+        let rows = if folder.has("out/report.json") { folder.rows("out") } else { vec![] };
+        rows.into_iter().filter(|row| row["execute"]["stopped"] == "cut-short").collect::<Vec<_>>()
     };
-    let mut run = folder.spawn(&line);
+    let run = folder.spawn(&line);
     wait_until("no cell has samples", || !cut_short().is_empty());
     std::thread::sleep(Duration::from_millis(300));
-    run.kill().unwrap();
-    run.wait().unwrap();
+    kill(run);
     let before = cut_short();
     assert!(!before.is_empty());
     // The resumed run is stopped before it reaches a cell.
-    folder.write("script.toml", &format!("[start]\ndelay = \"60s\"\n{}", script.replace("seed = 1", "")));
+    folder.script_that_starts_late(&script);
     folder.interrupted("run --resume out --force", "out/.gpubench.lock", Duration::from_millis(500));
-    let rows = folder.json("out/report.json");
-    for row in &before {
-        assert_eq!(samples(rows["rows"].as_array().unwrap(), row), &row["execute"]["samples_s"]);
-    }
+    let rows = folder.rows("out");
+    before.iter().for_each(|row| assert_eq!(samples(&rows, row), &row["execute"]["samples_s"]));
 }
 
 #[test]
@@ -262,18 +237,17 @@ fn rows_that_are_finished_are_compared_with_the_peaks_of_their_own_run() {
     let with_peaks =
         |read: &str, fault: &str| format!("{}[peaks]\nread = {read}\n", HANGS.replace("hang", fault));
     folder.write("script.toml", &with_peaks("1e12", "fail"));
-    assert_eq!(folder.run_line(SWEEP).code, 1);
-    let read = || folder.json("out/report.json")["environment"]["backends"][0]["peaks"]["read"].as_f64();
+    folder.run_line(SWEEP).exits(1);
+    let read = || folder.report("out")["environment"]["backends"][0]["peaks"]["read"].as_f64();
     assert_eq!(read(), Some(1e12));
     folder.write("script.toml", &with_peaks("2e12", "none"));
     let ended = folder.succeeds("run --resume out --force");
-    assert!(ended.stderr.contains("6 of 8 cells are finished"), "{}", ended.stderr);
-    assert!(!ended.stderr.contains("measuring peak"), "{}", ended.stderr);
+    assert_lacks(&ended.complains(&["6 of 8 cells are finished"]).stderr, &["measuring peak"]);
     assert_eq!(read(), Some(1e12));
 
     // Nothing is finished, so nothing is compared with the earlier peaks.
-    folder.write("script.toml", &with_peaks("1e12", "fail").replace("n = \"8\"", "n = \"*\""));
-    assert_eq!(folder.run_line(&format!("{SWEEP} --force")).code, 1);
+    folder.write("script.toml", &with_peaks("1e12", "fail").replace("n = '8'", "n = '*'"));
+    folder.run_line(&format!("{SWEEP} --force")).exits(1);
     folder.write("script.toml", &with_peaks("2e12", "none"));
     folder.succeeds("run --resume out --force");
     assert_eq!(read(), Some(2e12));

@@ -1,50 +1,43 @@
 //! The first screen: it fits terminals of 80 and of 120 columns, and says first what a reader must know first.
 
-use super::{Ended, Folder};
+use super::{Ended, Folder, assert_contains, flat};
 
 /// Laws by which matmul crosses over between 32 and 64, fft is a tie, and spgemm has CPU times of grade D.
-const LAWS: &str = r#"
+const LAWS: &str = "
 seed = 1
-[[variant]]
-name = "host"
-side = "cpu"
-[[variant]]
-name = "accelerator"
-[[rule]]
-variant = "host"
-noise = 0.01
-time = { per_element = "1ns", exponent = 3.0 }
-[[rule]]
-variant = "accelerator"
-noise = 0.01
-time = { base = "100us", per_element = "1ns", exponent = 2.0 }
-[[rule]]
-op = "fft"
-time = "80us"
-noise = 0.05
-[[rule]]
-op = "spgemm"
-variant = "host"
-noise = 1.5
-"#;
+variant = [{ name = 'host', side = 'cpu' }, { name = 'accelerator' }]
+rule = [
+    { variant = 'host', noise = 0.01, time = { per_element = '1ns', exponent = 3.0 } },
+    { variant = 'accelerator', noise = 0.01, time = { base = '100us', per_element = '1ns', exponent = 2.0 } },
+    { op = 'fft', time = '80us', noise = 0.05 },
+    { op = 'spgemm', variant = 'host', noise = 1.5 },
+]
+";
 
-const RUN: &str = "run --ops matmul,fft,spgemm --density 0.8 --sizes 16,32,64 --backends sim --sim laws.toml --transfer pageable --quiet --format json --out made";
+const RUN: &str = "run --ops matmul,fft,spgemm --density 0.8 --sizes 16,32,64 --backends sim --sim laws.toml --quiet --format json --out made";
 
-fn shown(folder: &Folder, columns: u32) -> String {
-    Ended::of(folder.command("show made").env("COLUMNS", columns.to_string())).good().stdout
+/// Returns a folder with a run of these laws, which copies with that kind of memory.
+fn made(memory: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("laws.toml", LAWS);
+    folder.succeeds(&format!("{RUN} --transfer {memory}"));
+    folder
+}
+
+/// Returns the screen, whose lines fit the terminal.
+fn shown(folder: &Folder, columns: usize) -> String {
+    let text = Ended::of(folder.command("show made").env("COLUMNS", columns.to_string())).good().stdout;
+    assert!(text.lines().all(|line| line.chars().count() <= columns.min(120)), "{columns}: {text}");
+    text
 }
 
 #[test]
 fn no_line_is_longer_than_the_terminal_and_columns_are_left_out_by_rank() {
-    let folder = Folder::new();
-    folder.write("laws.toml", LAWS);
-    folder.succeeds(RUN);
+    let folder = made("pageable");
     for columns in [50, 60, 70, 80, 100, 120, 200] {
         let text = shown(&folder, columns);
-        let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
-        assert!(longest <= columns.min(120) as usize, "{columns}: {text}");
         let heads = text.lines().find(|line| line.contains("copied each call")).unwrap();
-        assert!(heads.contains("copied each call") && heads.contains("data stays on the GPU"), "{text}");
+        assert!(heads.contains("data stays on the GPU"), "{text}");
         assert_eq!(heads.ends_with("calls"), columns >= 60, "{columns}: {text}");
         assert_eq!(text.contains("No room here for calls: repay copies"), columns < 60, "{text}");
     }
@@ -53,19 +46,11 @@ fn no_line_is_longer_than_the_terminal_and_columns_are_left_out_by_rank() {
 /// The memory of each kind of copy has a column, and the legend is the same for every report.
 #[test]
 fn both_kinds_of_memory_are_under_one_heading() {
-    let folder = Folder::new();
-    folder.write("laws.toml", LAWS);
-    folder.succeeds(&RUN.replace("--transfer pageable", "--transfer both"));
+    let folder = made("both");
     for columns in [80, 120] {
         let text = shown(&folder, columns);
-        assert!(text.lines().all(|line| line.chars().count() <= columns as usize), "{text}");
         let head = text.lines().find(|line| line.trim_start().starts_with("op ")).unwrap();
-        let words: Vec<&str> = head.split_whitespace().collect();
-        assert_eq!(
-            words,
-            ["op", "N", "pageable", "from", "N", "pinned", "or", "plain", "from", "N", "copies"],
-            "{text}"
-        );
+        assert_eq!(flat(head), "op N pageable from N pinned or plain from N copies", "{text}");
         assert!(text.ends_with("More: gpubench show made --tables (or --legend)\n"), "{text}");
     }
     let legend = folder.succeeds("show --legend").stdout;
@@ -77,39 +62,31 @@ fn both_kinds_of_memory_are_under_one_heading() {
 #[test]
 fn incorrect_answers_come_first_then_a_run_that_ended_early() {
     let folder = Folder::new();
-    folder.write(
-        "wrong.toml",
-        &(super::FAIR.to_owned() + "[[rule]]\nvariant = 'accelerator'\nanswer = 'wrong'\n"),
-    );
+    let wrong = "[[rule]]\nvariant = 'accelerator'\nanswer = 'wrong'\n";
+    folder.write("wrong.toml", &(super::FAIR.to_owned() + wrong));
     let run =
         "run --ops fft --sizes 4,8 --backends sim --sim wrong.toml --quiet --format table,json --out made";
-    let ended = folder.run_line(run);
-    assert_eq!(ended.code, 1, "{}", ended.stderr);
-    let first: Vec<&str> = ended.stdout.lines().take_while(|line| !line.is_empty()).collect();
-    let first = first.join(" ");
-    assert!(first.starts_with("INCORRECT: fft N="), "{first}");
-    assert!(first.contains("sim/accelerator: error ") && first.contains(", bound "), "{first}");
-    assert!(first.ends_with(" (1 more: --tables)"), "{first}");
-    let page = folder.succeeds("report made --out page.html");
-    assert!(page.stderr.is_empty() || page.code == 0);
+    let screen = folder.run_line(run).exits(1).stdout;
+    let first = flat(screen.split("\n\n").next().unwrap());
+    assert!(first.starts_with("INCORRECT: fft N=") && first.ends_with(" (1 more: --tables)"), "{first}");
+    assert_contains(&first, &["sim/accelerator: error ", ", bound "]);
+    folder.succeeds("report made --out page.html");
     let html = folder.read("page.html");
     let (notice, lead) = (html.find("INCORRECT: fft N=").unwrap(), html.find("class=\"lead\"").unwrap());
     assert!(notice < lead, "the page says it before the answer");
 
-    let mut report = folder.json("made/report.json");
+    let mut report = folder.report("made");
     report["environment"]["planned_rows"] = 9.into();
     folder.write("made/report.json", &report.to_string());
     let text = folder.succeeds("show made").stdout;
-    let second = text.lines().find(|line| line.starts_with("The run "));
-    assert!(text.find("The run ended early") < text.find("CPU only"), "{text}");
-    assert_eq!(second.unwrap(), "The run ended early: 4 of 9 cells finished.");
-    assert!(text.contains("\nGo on with: gpubench run --resume made\n"), "{text}");
-    assert!(
-        folder.succeeds("show made/report.json").stdout.contains(" --resume made\n"),
-        "the folder of the file"
-    );
-    std::fs::copy(folder.path().join("made/report.json"), folder.path().join("copy.json")).unwrap();
-    assert!(folder.succeeds("show copy.json").stdout.contains(" --resume DIR\n"), "a copy is no run");
+    let (early, resume) =
+        ("The run ended early: 4 of 9 cells finished.\n", "\nGo on with: gpubench run --resume made\n");
+    assert_contains(&text, &[early, resume]);
+    assert!(text.find(early) < text.find("CPU only"), "{text}");
+    // The folder of the file; a copy is no run.
+    folder.succeeds("show made/report.json").prints(&[" --resume made\n"]);
+    folder.write("copy.json", &report.to_string());
+    folder.succeeds("show copy.json").prints(&[" --resume DIR\n"]);
 }
 
 #[test]
@@ -121,8 +98,7 @@ fn without_a_device_one_line_says_why_and_what_to_do() {
     if ended.code == 0 {
         return; // A machine with a GPU.
     }
-    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{}", ended.stderr);
-    assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
-    assert!(ended.stderr.starts_with("gpubench: nothing was measured: "), "{}", ended.stderr);
-    assert!(ended.stderr.contains("gpubench doctor lists what is missing"), "{}", ended.stderr);
+    let expected = ["gpubench: nothing was measured: ", "gpubench doctor lists what is missing"];
+    let ended = ended.exits(2).complains(&expected);
+    assert_eq!((ended.stdout.as_str(), ended.stderr.lines().count()), ("", 1), "{}", ended.stderr);
 }

@@ -2,26 +2,20 @@
 
 use serde_json::Value;
 
-use super::Folder;
+use super::{Folder, assert_contains, flat, items};
 
 /// The GPU is slower than the CPU with pageable memory and faster with pinned memory, at N = 2048; at N = 64 it is slower
 /// with both.
-const SCRIPT: &str = r#"
-[[variant]]
-name = "host"
-side = "cpu"
-[[variant]]
-name = "accelerator"
-[[rule]]
-variant = "host"
-time = { per_element = "1.5ns", exponent = 2 }
-[[rule]]
-variant = "accelerator"
-time = { base = "8us", per_element = "0.03ns", exponent = 2 }
+const SCRIPT: &str = "
+variant = [{ name = 'host', side = 'cpu' }, { name = 'accelerator' }]
+rule = [
+    { variant = 'host', time = { per_element = '1.5ns', exponent = 2 } },
+    { variant = 'accelerator', time = { base = '8us', per_element = '0.03ns', exponent = 2 } },
+]
 [peaks]
 upload = { pageable = 5e9, pinned = 50e9 }
 download = { pageable = 5e9, pinned = 50e9 }
-"#;
+";
 
 const RUN: &str = "run --ops sin --sizes 64,2048 --samples 6 --backends sim --sim copies.toml --quiet";
 
@@ -36,9 +30,8 @@ fn run(script: &str, options: &str) -> (Folder, String) {
 
 /// The phases of the GPU's row at N = 2048.
 fn phases(report: &Value) -> Value {
-    let rows = report["rows"].as_array().unwrap();
-    let row = rows.iter().find(|row| row["n"] == 2048 && row["side"] == "gpu").unwrap();
-    row["phases"].clone()
+    items(&report["rows"]).iter().find(|row| row["n"] == 2048 && row["side"] == "gpu").unwrap()["phases"]
+        .clone()
 }
 
 /// The host seconds of the first repetition of a copy.
@@ -46,14 +39,10 @@ fn seconds(copy: &Value) -> f64 {
     copy["host_s"][0].as_f64().unwrap()
 }
 
-fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 #[test]
 fn both_kinds_of_memory_are_measured_by_default_and_the_answer_names_what_they_decide() {
     let (folder, screen) = run(SCRIPT, "--format json,md,csv,html");
-    let report = folder.json("made/report.json");
+    let report = folder.report("made");
     assert_eq!(report["environment"]["settings"]["options"]["transfer"], "both");
     let phases = phases(&report);
     for way in ["upload", "download"] {
@@ -66,11 +55,9 @@ fn both_kinds_of_memory_are_measured_by_default_and_the_answer_names_what_they_d
     let ratio = |kind: &str| speed_ups[kind]["ratio"]["value"].as_f64().unwrap();
     assert!(ratio("end_to_end") < 1.0 && ratio("end_to_end_pinned") > 1.0, "{speed_ups}");
     let decides = "End to end depends on the host memory: sin 2048 CPU 1.09x pageable, GPU 7.63x pinned.";
-    assert!(words(&screen).contains(" pageable from N pinned ") && screen.contains("GPU 7.63x"), "{screen}");
-    let tables = folder.succeeds("show made --tables").stdout;
-    for text in [tables, folder.read("made/report.md")] {
-        assert!(words(&text).contains(decides), "{text}");
-    }
+    assert_contains(&flat(&screen), &[" pageable from N pinned ", "GPU 7.63x"]);
+    assert_contains(&flat(&folder.succeeds("show made --tables").stdout), &[decides]);
+    assert_contains(&flat(&folder.read("made/report.md")), &[decides]);
     let csv = folder.read("made/report.csv");
     let line = |number: usize| csv.lines().nth(number).unwrap().split(',').collect::<Vec<_>>();
     let place = line(0).iter().position(|heading| *heading == "upload_pinned_host_s").unwrap();
@@ -84,12 +71,12 @@ fn one_kind_of_memory_alone_is_named_by_the_legend_and_compared_with_a_run_of_bo
     for memory in ["pageable", "pinned"] {
         folder.succeeds(&format!("{RUN} --out {memory} --transfer {memory} --format json"));
         let screen = folder.succeeds(&format!("show {memory}")).stdout;
-        let report = folder.json(&format!("{memory}/report.json"));
+        let report = folder.report(memory);
         let phases = phases(&report);
         assert_eq!((&phases["upload"]["memory"], phases.get("pinned")), (&memory.into(), None));
         let kinds = report["answer"]["sections"][0]["sizes"][1]["speed_ups"].as_object().unwrap();
         assert_eq!(kinds.keys().collect::<Vec<_>>(), ["end_to_end", "kernel", "resident"]);
-        assert!(words(&screen).contains(&format!(" op N {memory} from N or plain ")), "{screen}");
+        assert_contains(&flat(&screen), &[&format!(" op N {memory} from N or plain ")]);
     }
     for (new, warns) in [("made", false), ("pinned", true)] {
         let ended = folder.run_line(&format!("compare pageable {new} --format json"));
@@ -102,15 +89,14 @@ fn one_kind_of_memory_alone_is_named_by_the_legend_and_compared_with_a_run_of_bo
 fn memory_that_cannot_be_locked_costs_the_pinned_copies_and_no_cell() {
     let scarce = format!("{SCRIPT}[[device]]\nlockable_bytes = 1000000\n");
     let (folder, _) = run(&scarce, "--format json");
-    let report = folder.json("made/report.json");
+    let report = folder.report("made");
     assert!(phases(&report).get("pinned").is_none());
-    let rows = report["rows"].as_array().unwrap();
+    let rows = items(&report["rows"]);
     assert!(rows.iter().all(|row| row["outcome"] == "measured"), "{report}");
     let small = rows.iter().find(|row| row["n"] == 64 && row["side"] == "gpu").unwrap();
     assert!(small["phases"]["pinned"].is_object(), "so little memory can be locked");
-    let ended = folder.run_line(&format!("{RUN} --out again --transfer pinned"));
-    assert_eq!(ended.code, 1, "{}", ended.stderr);
-    assert!(folder.read("again/report.json").contains("page-locked host memory"));
+    folder.run_line(&format!("{RUN} --out again --transfer pinned")).exits(1);
+    assert_contains(&folder.read("again/report.json"), &["page-locked host memory"]);
 }
 
 #[test]
@@ -118,7 +104,7 @@ fn a_report_from_before_there_were_two_kinds_is_shown_with_the_one_that_it_has()
     let folder = Folder::new();
     let old = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/quick/first/report.json");
     let screen = folder.succeeds(&format!("show {old}")).stdout;
-    assert!(words(&screen).contains(" pageable from N faster "), "{screen}");
+    assert_contains(&flat(&screen), &[" pageable from N faster "]);
     let text = folder.succeeds(&format!("show {old} --format md")).stdout;
     // The peaks, in the environment, have both kinds.
     let text = text.split("## Environment").next().unwrap();

@@ -1,17 +1,14 @@
 //! `gpubench trend`: folders of reports, good and bad, through the real program.
 
 use gpubench::report::{Report, file};
-use serde_json::Value;
 
-use super::Folder;
+use super::{Folder, assert_contains, flat, items};
 
 /// A folder `nightly` with `count` reports, the GPU's side 1.5 times slower from the `from`-th on.
 fn nightly(count: usize, from: usize) -> Folder {
     let folder = Folder::new();
-    let run =
-        "run --ops matmul --sizes 4 --samples 6 --backends sim --sim fair.toml --quiet --out - --format json";
-    let ended = folder.succeeds(run);
-    let report: Report = serde_json::from_str(&ended.stdout).unwrap();
+    folder.fair("--ops matmul --sizes 4", "one");
+    let report: Report = serde_json::from_value(folder.report("one")).unwrap();
     for index in 0..count {
         let mut report = report.clone();
         report.environment.started = format!("2026-11-{:02}T03:00:00Z", index + 1);
@@ -37,30 +34,24 @@ fn nightly(count: usize, from: usize) -> Folder {
 fn a_step_is_reported_on_stdout_and_is_no_failure() {
     let folder = nightly(12, 6);
     let before = folder.names();
-    let ended = folder.run_line("trend nightly");
-    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-    assert!(
-        ended.stdout.starts_with("12 reports from 2026-11-01 to 2026-11-12, 2 series: 1 with steps\n"),
-        "{}",
-        ended.stdout
-    );
-    let text = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    for expected in [
+    let ended = folder.succeeds("trend nightly");
+    assert_eq!(ended.stderr, "");
+    let summary = "12 reports from 2026-11-01 to 2026-11-12, 2 series: 1 with steps\n";
+    assert!(ended.stdout.starts_with(summary), "{}", ended.stdout);
+    let expected = [
         "1.50x slower 100 µs -> 150 µs, 2026-11-07 03:00, ",
         "6 reports before, 6 after; changed at the same time: ",
         "variables CUDA_LAUNCH_BLOCKING: unset -> 1 (waits for each kernel)",
-    ] {
-        assert!(text.contains(expected), "{expected}: {text}");
-    }
-    assert!(ended.stdout.contains("1 series steady"), "{}", ended.stdout);
+        "1 series steady",
+    ];
+    assert_contains(&flat(&ended.stdout), &expected);
     assert_eq!(folder.names(), before);
 }
 
 #[test]
 fn a_folder_for_results_gets_files_and_charts_and_keeps_existing_files() {
     let folder = nightly(12, 6);
-    let ended = folder.succeeds("trend nightly --out made/here");
-    assert!(ended.stdout.contains("1.50x slower"), "{}", ended.stdout);
+    folder.succeeds("trend nightly --out made/here").prints(&["1.50x slower"]);
     assert_eq!(folder.names_in("made/here"), ["trend.csv", "trend.json", "trend.md"]);
     folder.succeeds("trend nightly --out made/charts --format png");
     assert_eq!(folder.names_in("made/charts"), ["trend-matmul-f32-n4.png"]);
@@ -68,22 +59,19 @@ fn a_folder_for_results_gets_files_and_charts_and_keeps_existing_files() {
     folder.succeeds("trend nightly --out made/here --force");
     folder.succeeds("trend nightly --out made/here --format svg");
     // Its own JSON is no report that is missing something.
-    let again = folder.run_line("trend nightly made --format csv");
-    assert_eq!((again.code, again.stderr.as_str()), (0, ""));
-    assert_eq!(again.stdout.lines().count(), 1 + 24);
+    let again = folder.succeeds("trend nightly made --format csv");
+    assert_eq!((again.stdout.lines().count(), again.stderr.as_str()), (1 + 24, ""));
 }
 
 #[test]
 fn json_on_stdout_is_alone_and_filters_and_threshold_count() {
     let folder = nightly(12, 6);
-    let ended = folder.run_line("trend nightly --ops matmul --variants sim/acc* --format json");
-    let trend: Value = serde_json::from_str(&ended.stdout).unwrap();
-    assert_eq!(trend["series"].as_array().map(Vec::len), Some(1));
+    let trend = folder.succeeds("trend nightly --ops matmul --variants sim/acc* --format json").json();
+    assert_eq!(items(&trend["series"]).len(), 1);
     assert_eq!(trend["series"][0]["steps"][0]["direction"], "slower");
     assert_eq!(trend["series"][0]["steps"][0]["first_after"], 6);
-    let wide = folder.run_line("trend nightly --threshold 80% --format json");
-    let trend: Value = serde_json::from_str(&wide.stdout).unwrap();
-    assert_eq!(trend["series"][1]["steps"].as_array().map(Vec::len), Some(0), "{}", trend["series"][1]);
+    let trend = folder.succeeds("trend nightly --threshold 80% --format json").json();
+    assert_eq!(items(&trend["series"][1]["steps"]).len(), 0, "{}", trend["series"][1]);
 }
 
 #[test]
@@ -93,11 +81,13 @@ fn files_that_are_no_reports_are_named_in_one_line_and_ignored() {
     folder.write("nightly/package.json", "{}");
     folder.write("nightly/later.json", "{\"schema_version\": 99}");
     let ended = folder.succeeds("trend nightly");
+    let ended = ended.complains(&[
+        "gpubench: 3 JSON files are not readable reports",
+        "cut.json: not JSON",
+        "package.json",
+        "later.json: schema_version 99",
+    ]);
     assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
-    assert!(ended.stderr.starts_with("gpubench: 3 JSON files are not readable reports"), "{}", ended.stderr);
-    for name in ["cut.json: not JSON", "package.json", "later.json: schema_version 99"] {
-        assert!(ended.stderr.contains(name), "{name}: {}", ended.stderr);
-    }
     assert!(ended.stdout.starts_with("7 reports"), "{}", ended.stdout);
 }
 
@@ -105,18 +95,19 @@ fn files_that_are_no_reports_are_named_in_one_line_and_ignored() {
 fn invalid_requests_are_refused_in_one_line_with_the_next_step() {
     let folder = nightly(1, 9);
     std::fs::create_dir(folder.path().join("empty")).unwrap();
-    folder.refuses(
-        "trend empty",
-        "no report in or below empty: create one with 'gpubench run --out empty/first'",
+    folder.refuses_each(
+        "trend",
+        "empty => no report in or below empty: create one with 'gpubench run --out empty/first'
+        absent => name a folder that contains reports
+        fair.toml => not a JSON object: not a gpubench report
+        => required arguments
+        nightly --ops matmull => did you mean 'matmul'
+        nightly --ops fft => omit --ops and --variants
+        nightly --threshold 5 => percent sign
+        nightly --format png => name a folder for them with --out
+        nightly --format json,csv => one format
+        nightly --format pdf => unknown format 'pdf'
+        nightly --format html => a trend has no HTML page
+        nightly --out fair.toml/x => --out",
     );
-    folder.refuses("trend absent", "name a folder that contains reports");
-    folder.refuses("trend fair.toml", "not a JSON object: not a gpubench report");
-    folder.refuses("trend", "required arguments");
-    folder.refuses("trend nightly --ops matmull", "did you mean 'matmul'");
-    folder.refuses("trend nightly --ops fft", "omit --ops and --variants");
-    folder.refuses("trend nightly --threshold 5", "percent sign");
-    folder.refuses("trend nightly --format png", "name a folder for them with --out");
-    folder.refuses("trend nightly --format json,csv", "one format");
-    folder.refuses("trend nightly --format pdf", "unknown format 'pdf'");
-    folder.refuses("trend nightly --out fair.toml/x", "--out");
 }

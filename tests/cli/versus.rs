@@ -1,33 +1,18 @@
 //! `--versus`: the contenders of the answer, in a run, in what is shown of it, and in bad input.
 
-use super::Folder;
+use super::{Folder, assert_contains, assert_lacks};
 
 /// Two variants on either side, of which the second of the GPU is twice as fast and the second of the CPU half as fast.
-const LAWS: &str = r#"
+const LAWS: &str = "
 seed = 1
-[[variant]]
-name = "one"
-side = "cpu"
-[[variant]]
-name = "two"
-side = "cpu"
-[[variant]]
-name = "gpu1"
-[[variant]]
-name = "gpu2"
-[[rule]]
-variant = "one"
-time = { per_element = "1ns", exponent = 3.0 }
-[[rule]]
-variant = "two"
-time = { per_element = "2ns", exponent = 3.0 }
-[[rule]]
-variant = "gpu1"
-time = { base = "20us", per_element = "1ns", exponent = 2.0 }
-[[rule]]
-variant = "gpu2"
-time = { base = "10us", per_element = "1ns", exponent = 2.0 }
-"#;
+variant = [{ name = 'one', side = 'cpu' }, { name = 'two', side = 'cpu' }, { name = 'gpu1' }, { name = 'gpu2' }]
+rule = [
+    { variant = 'one', time = { per_element = '1ns', exponent = 3.0 } },
+    { variant = 'two', time = { per_element = '2ns', exponent = 3.0 } },
+    { variant = 'gpu1', time = { base = '20us', per_element = '1ns', exponent = 2.0 } },
+    { variant = 'gpu2', time = { base = '10us', per_element = '1ns', exponent = 2.0 } },
+]
+";
 
 const RUN: &str = "run --ops matmul --sizes 16,32,64,128 --backends sim --sim laws.toml --all-variants --quiet --format json --out made";
 
@@ -41,19 +26,16 @@ fn made(versus: &str) -> Folder {
 #[test]
 fn a_run_keeps_its_contenders_and_show_can_choose_others() {
     let folder = made("--versus sim/gpu1:sim/gpu2");
-    let found = folder.succeeds("show made").stdout;
-    assert!(found.starts_with("sim/gpu2 against sim/gpu1 on "), "{found}");
-    assert!(found.contains("sim/gpu2 1.") && !found.contains("CPU"), "{found}");
-    let found = folder.succeeds("show made --versus sides").stdout;
-    assert!(found.contains(" against ") && found.contains("copied each call"), "{found}");
-    let found = folder.succeeds("show made --versus sim/one:sim/two").stdout;
-    assert!(
-        found.contains("sim/one 2.0") && found.contains("faster") && !found.contains("data stays on the GPU"),
-        "{found}"
-    );
-    let found = folder.succeeds("show made --versus sim/two:sim/gpu1").stdout;
-    assert!(found.contains("sim/gpu1"), "{found}");
-    let report = folder.json("made/report.json");
+    let shown = |options: &str| folder.succeeds(&format!("show made {options}")).stdout;
+    assert!(shown("").starts_with("sim/gpu2 against sim/gpu1 on "), "{}", shown(""));
+    assert_contains(&shown(""), &["sim/gpu2 1."]);
+    assert_lacks(&shown(""), &["CPU"]);
+    assert_contains(&shown("--versus sides"), &[" against ", "copied each call"]);
+    let of_cpu = shown("--versus sim/one:sim/two");
+    assert_contains(&of_cpu, &["sim/one 2.0", "faster"]);
+    assert_lacks(&of_cpu, &["data stays on the GPU"]);
+    assert_contains(&shown("--versus sim/two:sim/gpu1"), &["sim/gpu1"]);
+    let report = folder.report("made");
     assert_eq!(report["environment"]["settings"]["versus"], "sim/gpu1:sim/gpu2");
     assert_eq!(report["answer"]["versus"]["b"], "sim/gpu2");
 }
@@ -62,15 +44,11 @@ fn a_run_keeps_its_contenders_and_show_can_choose_others() {
 fn a_sweep_file_may_name_the_contenders() {
     let folder = Folder::new();
     folder.write("laws.toml", LAWS);
-    folder.write(
-        "sweep.toml",
-        "versus = \"sim/two:sim/gpu2\"\nbackends = [\"sim\"]\nops = [\"matmul\"]\nsizes = [16, 64]\n",
-    );
-    let found = folder
-        .succeeds("run --config sweep.toml --sim laws.toml --quiet --format table,json --out made")
-        .stdout;
-    assert!(found.contains("sim/gpu2"), "{found}");
-    assert_eq!(folder.json("made/report.json")["environment"]["settings"]["versus"], "sim/two:sim/gpu2");
+    let sweep = "versus = \"sim/two:sim/gpu2\"\nbackends = [\"sim\"]\nops = [\"matmul\"]\nsizes = [16, 64]\n";
+    folder.write("sweep.toml", sweep);
+    let run = "run --config sweep.toml --sim laws.toml --quiet --format table,json --out made";
+    folder.succeeds(run).prints(&["sim/gpu2"]);
+    assert_eq!(folder.report("made")["environment"]["settings"]["versus"], "sim/two:sim/gpu2");
 }
 
 #[test]
@@ -79,21 +57,23 @@ fn charts_and_pages_name_the_contenders() {
     folder
         .succeeds("plot made --versus sim/two:sim/gpu2 --format svg --charts speedup,overview --out charts");
     let chart = folder.read("charts/speedup-matmul-f32.svg");
-    assert!(chart.contains("sim/gpu2 faster") && !chart.contains("GPU faster"), "{chart}");
+    assert_contains(&chart, &["sim/gpu2 faster"]);
+    assert_lacks(&chart, &["GPU faster"]);
     folder.succeeds("report made --versus sim/two:sim/gpu2 --out page.html");
-    let page = folder.read("page.html");
-    assert!(page.contains("sim/gpu2 wins from N"), "no name");
+    assert_contains(&folder.read("page.html"), &["sim/gpu2 wins from N"]);
 }
 
 #[test]
 fn reports_shown_together_have_the_same_contenders() {
     let folder = made("--versus sim/two:sim/gpu2");
     folder.succeeds(&format!("{RUN}-2"));
+    // The runs have different contenders.
     folder.succeeds("report made made-2 --out page.html");
-    assert!(folder.read("page.html").contains("GPU faster from N"), "the runs have different contenders");
+    assert_contains(&folder.read("page.html"), &["GPU faster from N"]);
     folder.succeeds("report made made-2 --versus sim/two:sim/gpu2 --out page.html --force");
     let page = folder.read("page.html");
-    assert!(page.contains("sim/gpu2 faster from N") && !page.contains("GPU faster from N"));
+    assert_contains(&page, &["sim/gpu2 faster from N"]);
+    assert_lacks(&page, &["GPU faster from N"]);
     folder.succeeds("merge made made-2 --out fleet.json");
     folder.refuses("show fleet.json --versus sim/two:sim/gpu2", "add --member NAME");
 }

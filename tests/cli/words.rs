@@ -4,9 +4,6 @@ use std::process::Stdio;
 
 use super::{Ended, Folder};
 
-/// A short run on the simulated device.
-const SIM: &str = "--backends sim --sim fair.toml --samples 6 --no-peaks --quiet --format json";
-
 /// Returns the lines of a dry run that name cells.
 fn planned(folder: &Folder, line: &str) -> Vec<String> {
     let out = folder.succeeds(&format!("{line} --dry-run")).stdout;
@@ -17,8 +14,8 @@ fn planned(folder: &Folder, line: &str) -> Vec<String> {
 #[test]
 fn a_short_o_names_the_output_of_every_command_that_has_one() {
     let folder = Folder::new();
-    folder.succeeds(&format!("run --ops fft --sizes 4,8 {SIM} -o one"));
-    folder.succeeds(&format!("run --ops fft --sizes 4,8 {SIM} --out two"));
+    folder.fair("--ops fft --sizes 4,8", "one");
+    folder.succeeds("run --ops fft --sizes 4,8 --backends sim --sim fair.toml --format json -o two");
     folder.succeeds("plot one -o charts --format svg");
     folder.succeeds("report one -o page.html");
     folder.succeeds("merge one two -o fleet.json");
@@ -37,22 +34,18 @@ fn a_built_in_sweep_can_be_named_without_an_option() {
         assert!(!named.is_empty());
         assert_eq!(named, planned(&folder, &format!("run {backend} --config {sweep}")), "{sweep}");
     }
-    folder.refuses("run quick --config article", "cannot be used with");
-    folder.refuses("run matmul", "unknown argument 'matmul': did you mean '--ops matmul'?");
-    folder.refuses("run quik", "unknown argument 'quik': did you mean 'quick'?");
-    folder.refuses("run mine.toml", "unknown argument 'mine.toml': did you mean '--config mine.toml'?");
-    folder.refuses("run zebra", "unknown argument 'zebra'; see 'gpubench run --help'");
-    folder.refuses("run quick zebra", "unknown argument 'zebra'; see");
-}
-
-#[test]
-fn a_run_of_a_named_sweep_can_be_resumed() {
-    let folder = Folder::new();
-    let line = format!("run quick --ops fft --sizes 4,8 {SIM} -o out");
-    folder.succeeds(&line);
-    let resumed = folder.run_line("run --resume out --dry-run").good().stdout;
-    assert!(resumed.contains("All cells of the run are finished"), "{resumed}");
-    folder.refuses("run quick --resume out", "omit the others");
+    folder.fair("quick --ops fft --sizes 4,8", "out");
+    folder.succeeds("run --resume out --dry-run").prints(&["All cells of the run are finished"]);
+    folder.refuses_each(
+        "run",
+        "quick --resume out => omit the others
+        quick --config article => cannot be used with
+        matmul => unknown argument 'matmul': did you mean '--ops matmul'?
+        quik => unknown argument 'quik': did you mean 'quick'?
+        mine.toml => unknown argument 'mine.toml': did you mean '--config mine.toml'?
+        zebra => unknown argument 'zebra'; see 'gpubench run --help'
+        quick zebra => unknown argument 'zebra'; see",
+    );
 }
 
 #[test]
@@ -67,27 +60,25 @@ fn the_values_of_a_list_may_be_given_in_several_options() {
     );
     assert_eq!(planned(&folder, &apart), planned(&folder, &joined));
     assert_eq!(planned(&folder, &joined).len(), 2 * 3 * 2 * 2);
-    folder.succeeds(&format!(
-        "run --ops fft --sizes 4 {sim} --samples 6 --no-peaks --quiet --format json --format csv -o out"
-    ));
-    assert!(folder.names_in("out").contains(&"report.csv".to_owned()));
-    folder.refuses("run --ops matmul --ops ftt", "--ops: unknown op 'ftt': did you mean 'fft'?");
-    // Options that take one value still do, and a value is still required.
-    folder.refuses("run --samples 3 --samples 4", "cannot be used multiple times");
-    folder.refuses("run --ops matmul --ops", "value is required");
-    // What follows the program belongs to it, so that gpubench reports the program and not these options.
-    folder.refuses("protocol-check --sizes 8 absent-program --sizes 9 --sizes x", "absent-program");
+    folder.fair("--ops fft --sizes 4 --format csv", "out");
+    assert!(folder.has("out/report.csv"));
+    // Options that take one value still do, and a value is still required. What follows the program of protocol-check belongs to
+    // it, so that gpubench reports the program and not these options.
+    folder.refuses_each(
+        "",
+        "run --ops matmul --ops ftt => --ops: unknown op 'ftt': did you mean 'fft'?
+        run --samples 3 --samples 4 => cannot be used multiple times
+        run --ops matmul --ops => value is required
+        protocol-check --sizes 8 absent-program --sizes 9 --sizes x => absent-program",
+    );
 }
 
 #[test]
 fn durations_may_have_several_units() {
     let folder = Folder::new();
-    let of = |time: &str| {
-        let sim = "--backends sim --sim fair.toml";
-        folder.succeeds(&format!("run --ops fft --sizes 4 {sim} --budget {time} --dry-run")).stdout
-    };
+    let run = "run --ops fft --sizes 4 --backends sim --sim fair.toml --dry-run --budget";
     for time in ["1m30s", "1h", "90s", "1500ms", "1h1m1s"] {
-        assert!(of(time).contains("1 case"), "{time}");
+        folder.succeeds(&format!("{run} {time}")).prints(&["1 case"]);
     }
     let file = |time: &str| {
         format!("backends = 'sim'\nsim = 'fair.toml'\nops = 'fft'\nsizes = 4\nmax-time = '{time}'\n")
@@ -102,51 +93,46 @@ fn durations_may_have_several_units() {
 #[test]
 fn show_reads_standard_input() {
     let folder = Folder::new();
-    folder.succeeds(&format!("run --ops fft --sizes 4,8 {SIM} -o one"));
-    folder.succeeds(&format!("run --ops fft --sizes 4,8 {SIM} -o two"));
+    folder.fair("--ops fft --sizes 4,8", "one");
+    folder.fair("--ops fft --sizes 4,8", "two");
     folder.succeeds("merge one two -o fleet.json");
-    for (piped, named) in [("one/report.json", "one/report.json"), ("fleet.json", "fleet.json")] {
-        let shown = folder.succeeds(&format!("show {named} --format csv")).stdout;
+    for piped in ["one/report.json", "fleet.json"] {
+        let shown = folder.succeeds(&format!("show {piped} --format csv")).stdout;
         let from = |script: &str| folder.shell(script).good().stdout;
         assert_eq!(from(&format!("cat {piped} | $G show - --format csv")), shown);
         assert_eq!(from(&format!("$G show - --format csv < {piped}")), shown);
         assert_eq!(from(&format!("gzip -c {piped} | $G show - --format csv")), shown);
     }
-    let refused = folder.shell("echo nothing | $G show -");
-    assert_eq!(refused.code, 2);
-    assert!(refused.stderr.starts_with("gpubench: standard input: "), "{}", refused.stderr);
-    let ended = Ended::of(folder.command("show -").stdin(Stdio::null()));
-    assert!(ended.stderr.contains("cannot read standard input"), "{}", ended.stderr);
+    folder.shell("echo nothing | $G show -").exits(2).complains(&["gpubench: standard input: "]);
+    Ended::of(folder.command("show -").stdin(Stdio::null())).complains(&["cannot read standard input"]);
 }
 
 #[test]
 fn a_format_or_an_op_in_place_of_a_report_gets_its_option() {
     let folder = Folder::new();
-    for (line, expected) in [
-        ("show json", "there is no report 'json': did you mean '--format json'?"),
-        ("show html", "did you mean '--format html'?"),
-        ("show png", "there is no report 'png': did you mean 'gpubench plot --format png'?"),
-        ("show fft", "did you mean '--ops fft'?"),
-        ("plot svg -o charts", "did you mean '--format svg'?"),
-    ] {
-        folder.refuses(line, expected);
-    }
-    folder.refuses("show absent", "cannot read absent");
-    folder.succeeds(&format!("run --ops fft --sizes 4,8 {SIM} -o json"));
-    assert!(folder.succeeds("show json").stdout.contains("fft"), "a folder of that name is a report");
+    folder.refuses_each(
+        "",
+        "show json => there is no report 'json': did you mean '--format json'?
+        show html => did you mean '--format html'?
+        show png => there is no report 'png': did you mean 'gpubench plot --format png'?
+        show fft => did you mean '--ops fft'?
+        plot svg -o charts => did you mean '--format svg'?
+        show absent => cannot read absent",
+    );
+    // A folder of that name is a report.
+    folder.fair("--ops fft --sizes 4,8", "json");
+    folder.succeeds("show json").prints(&["fft"]);
 }
 
 #[test]
 fn show_report_and_plot_take_the_newest_run() {
     let folder = Folder::new();
+    let none = "there is no report below results: create one with 'gpubench run', or name a report";
     for line in ["show", "report -o page.html", "plot -o charts"] {
-        folder.refuses(
-            line,
-            "there is no report below results: create one with 'gpubench run', or name a report",
-        );
+        folder.refuses(line, none);
     }
-    folder.succeeds(&format!("run --ops matmul --sizes 4,8 {SIM} -o results/old"));
-    folder.succeeds(&format!("run --ops fft --sizes 4,8 {SIM} -o results/new"));
+    folder.fair("--ops matmul --sizes 4,8", "results/old");
+    folder.fair("--ops fft --sizes 4,8", "results/new");
     let note = "gpubench: results/new is the newest run in results\n";
     assert_eq!(folder.succeeds("show").stderr, note);
     assert_eq!(folder.succeeds("report -o page.html").stderr, note);
@@ -161,67 +147,55 @@ fn show_report_and_plot_take_the_newest_run() {
 #[test]
 fn options_and_commands_of_other_programs_get_what_to_write_here() {
     let folder = Folder::new();
-    for (line, expected) in [
-        ("run --json", "unknown argument '--json': did you mean '--format json'?"),
-        ("run --html", "did you mean '--format html'?"),
-        ("compare a b --junit", "did you mean '--format junit'?"),
-        ("show --csv", "did you mean '--format csv'?"),
-        ("show --png", "did you mean 'gpubench plot --format png'?"),
-        ("run --gpu", "did you mean '--backends cuda'?"),
-        ("run --cpu", "did you mean '--backends cpu'?"),
-        ("run --numpy", "did you mean '--backends numpy'?"),
-        ("baseline save x --gpu", "did you mean '--backends cuda'?"),
-        ("run --quick", "did you mean '--config quick'?"),
-        ("run --matmul", "did you mean '--ops matmul'?"),
-        ("run --f64", "did you mean '--dtypes f64'?"),
-        ("run --list", "unknown argument '--list': did you mean 'gpubench list'?"),
-        ("--list", "did you mean 'gpubench list'?"),
-        ("--doctor", "did you mean 'gpubench doctor'?"),
-        ("run --time 5s", "did you mean '--max-time'?"),
-        ("run --shape 4096x512x512", "unknown argument '--shape': operands are square, N x N: --sizes N"),
-        ("list --ops fft", "write its value alone, as in 'gpubench list VALUE'"),
-        ("baseline save --name x", "write its value alone, as in 'gpubench baseline save VALUE'"),
-        ("version", "unknown command 'version': did you mean 'gpubench --version'?"),
-        ("matmul", "unknown command 'matmul': did you mean 'gpubench run --ops matmul'?"),
-        ("quick", "unknown command 'quick': did you mean 'gpubench run quick'?"),
-        ("run --formt json", "did you mean '--format'?"),
-        ("run --warm-up 2", "did you mean '--warmup'?"),
-        ("run --smaples=3", "did you mean '--samples'?"),
-        ("run --color alwys", "--color: unknown choice of colours 'alwys': did you mean 'always'?"),
-    ] {
-        folder.refuses(line, expected);
-    }
+    folder.refuses_each(
+        "",
+        "run --json => unknown argument '--json': did you mean '--format json'?
+        run --html => did you mean '--format html'?
+        compare a b --junit => did you mean '--format junit'?
+        show --csv => did you mean '--format csv'?
+        show --png => did you mean 'gpubench plot --format png'?
+        run --gpu => did you mean '--backends cuda'?
+        run --cpu => did you mean '--backends cpu'?
+        run --numpy => did you mean '--backends numpy'?
+        baseline save x --gpu => did you mean '--backends cuda'?
+        run --quick => did you mean '--config quick'?
+        run --matmul => did you mean '--ops matmul'?
+        run --f64 => did you mean '--dtypes f64'?
+        run --list => unknown argument '--list': did you mean 'gpubench list'?
+        --list => did you mean 'gpubench list'?
+        --doctor => did you mean 'gpubench doctor'?
+        run --time 5s => did you mean '--max-time'?
+        run --shape 4096x512x512 => unknown argument '--shape': operands are square, N x N: --sizes N
+        list --ops fft => write its value alone, as in 'gpubench list VALUE'
+        baseline save --name x => write its value alone, as in 'gpubench baseline save VALUE'
+        version => unknown command 'version': did you mean 'gpubench --version'?
+        matmul => unknown command 'matmul': did you mean 'gpubench run --ops matmul'?
+        quick => unknown command 'quick': did you mean 'gpubench run quick'?
+        run --formt json => did you mean '--format'?
+        run --warm-up 2 => did you mean '--warmup'?
+        run --smaples=3 => did you mean '--samples'?
+        run --color alwys => --color: unknown choice of colours 'alwys': did you mean 'always'?
+        wroker => unknown command 'wroker' (valid:",
+    );
 }
 
 #[test]
 fn what_resembles_no_option_gets_no_suggestion_and_hidden_options_never_are_one() {
     let folder = Folder::new();
     let all = folder.succeeds("help run").stdout;
-    for word in [
-        "--batch",
-        "--matrix",
-        "--calls",
-        "--isolat",
-        "--isolation",
-        "--list-all",
-        "--energy",
-        "--watch",
-        "--zzz",
-        "-x",
-        "--stride",
-    ] {
+    let strange =
+        "--batch --matrix --calls --isolat --isolation --list-all --energy --watch --zzz -x --stride";
+    for word in strange.split(' ') {
         let message = folder.run_line(&format!("run {word}")).stderr;
         assert_eq!(message, format!("gpubench: unknown argument '{word}'; see 'gpubench run --help'\n"));
     }
     // Whatever is suggested is in the help.
-    for option in
-        ["--siz", "--dtyps", "--backend", "--variant", "--seeds", "--thread", "--isolate-all", "--outt"]
-    {
+    let mistyped = "--siz --dtyps --backend --variant --seeds --thread --isolate-all --outt";
+    for option in mistyped.split(' ') {
         let message = folder.run_line(&format!("run {option}")).stderr;
         if let Some((_, rest)) = message.split_once("did you mean '") {
             let suggested = rest.split('\'').next().unwrap();
             assert!(all.contains(suggested), "{option}: {message}");
         }
     }
-    folder.refuses("wroker", "unknown command 'wroker' (valid: ");
 }

@@ -4,10 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use serde_json::json;
-
+use crate::cli::leave_out;
 use crate::cpu::loader::{Traced, trace};
-use crate::cpu::{leave_out, with_prefixes};
+use crate::cpu::with_prefixes;
 
 /// The fastest possible cells.
 const RUN: &str = "run --backends cpu --sizes 48 --threads 1 --rounds 1 --samples 1 --warmup 0 --no-peaks";
@@ -75,7 +74,7 @@ fn every_library_calls_its_own_routines_in_every_order_of_loading() {
         }
     }
     if names.len() < 2 {
-        return leave_out("what libraries call next to each other", &json!(format!("only {names:?} found")));
+        return leave_out("what libraries call next to each other", &format!("only {names:?} found"));
     }
     assert_eq!(pairs.len(), names.len() * (names.len() - 1), "each of {names:?} before and after each other");
 }
@@ -100,10 +99,7 @@ fn an_answer_does_not_depend_on_the_other_libraries_of_the_run() {
         .filter(|variant| together.contains_key(&format!("matmul f32 {variant}")) && *variant != "faer")
         .collect();
     if variants.len() < 2 {
-        return leave_out(
-            "answers of libraries next to each other",
-            &json!(format!("only {variants:?} found")),
-        );
+        return leave_out("answers of libraries next to each other", &format!("only {variants:?} found"));
     }
     for variant in variants {
         let alone = errors(&run(MKL_FIRST, EVERYTHING, Some(variant)));

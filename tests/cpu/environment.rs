@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::cpu::leave_out;
+use crate::cli::leave_out;
 
 /// Makes an environment in which an installer has linked gpubench and the files of these folders.
 fn environment(root: &Path, prefix: Option<&Path>, cuda: Option<&Path>) -> PathBuf {
@@ -40,11 +40,8 @@ fn findings(program: &Path, home: &Path) -> Vec<Value> {
 fn a_program_linked_into_an_environment_takes_its_libraries() {
     let folder = |name: &str| {
         let listed = std::env::var(name).unwrap_or_default();
-        listed
-            .split(':')
-            .next()
-            .filter(|path| !path.is_empty())
-            .map(|path| Path::new(path).canonicalize().unwrap())
+        let first = listed.split(':').next().filter(|path| !path.is_empty());
+        first.map(|path| Path::new(path).canonicalize().unwrap())
     };
     let (prefix, cuda) = (folder("GPUBENCH_TEST_PREFIXES"), folder("GPUBENCH_CUDA_LIB_DIR"));
     let root = tempfile::tempdir().unwrap();
@@ -52,7 +49,7 @@ fn a_program_linked_into_an_environment_takes_its_libraries() {
     let findings = findings(&program, root.path());
     for (name, from, file) in [("MKL", prefix, "lib/libmkl_rt.so.2"), ("NVRTC", cuda, "libnvrtc.so.13")] {
         let Some(expected) = from.map(|folder| folder.join(file)).filter(|file| file.is_file()) else {
-            leave_out(name, &"it is not among the tests' libraries".into());
+            leave_out(name, "it is not among the tests' libraries");
             continue;
         };
         let finding = findings.iter().find(|finding| finding["name"] == name).unwrap();

@@ -19,6 +19,7 @@ use std::process::Command;
 
 use gpubench::measure::stats::median;
 
+use crate::cli::leave_out;
 use worker::Worker;
 
 /// Makes a command find the libraries of Python packages installed under the prefixes in `GPUBENCH_TEST_PREFIXES` (at
@@ -28,11 +29,6 @@ fn with_prefixes(command: &mut Command) {
     for (prefix, name) in prefixes.split(':').filter(|p| !p.is_empty()).zip(["VIRTUAL_ENV", "CONDA_PREFIX"]) {
         command.env(name, prefix);
     }
-}
-
-#[expect(clippy::print_stderr, reason = "a test that is left out says why")]
-fn leave_out(what: &str, reason: &serde_json::Value) {
-    eprintln!("{what} is left out: {reason}");
 }
 
 /// Variants that do not allocate while they run: all memory is touched before they are timed.
@@ -71,7 +67,7 @@ fn a_worker_holds_one_copy_of_the_operands_of_its_job() {
         let (n, idle) = (3000, worker.resident_bytes());
         let prepared = worker.prepare("matmul", variant, n, "hot");
         if prepared["type"] == "skipped" {
-            leave_out(variant, &prepared["reason"]);
+            leave_out(variant, &prepared["reason"].to_string());
             continue;
         }
         worker.measure(3, 1.0);

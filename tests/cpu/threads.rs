@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::cpu::leave_out;
+use crate::cli::leave_out;
 use crate::cpu::worker::Worker;
 
 /// A thread counts as working if it gains more than this share of the CPU time of the busiest thread.
@@ -39,7 +39,7 @@ fn obeys(library: Option<&str>, op: &str, variant: &str, n: u64) {
         let mut worker = Worker::start_for(library, threads, false);
         let prepared = worker.prepare(op, variant, n, "hot");
         if prepared["type"] == "skipped" {
-            return leave_out(&format!("{op}/{variant}"), &prepared["reason"]);
+            return leave_out(&format!("{op}/{variant}"), &prepared["reason"].to_string());
         }
         let reported = prepared["threads"].as_u64().unwrap() as usize;
         assert!(reported <= threads, "{op}/{variant}: {reported} of {threads} threads");

@@ -1,12 +1,17 @@
 //! `gpubench protocol-check`: what it passes, and what it finds.
 
-use crate::cli::{Ended, Folder, GPUBENCH};
+use crate::cli::{Ended, Folder, GPUBENCH, assert_contains, flat};
 use crate::external::{EXAMPLE, FAULTY, has_controls};
 
 /// Checks a command at a small size.
 fn checked(command: &[&str]) -> Ended {
     let options = ["protocol-check", "--sizes", "3", "--cell-timeout", "20s"];
     Folder::new().run(&[&options[..], command].concat())
+}
+
+/// Checks the adapter with a fault.
+fn faulty(fault: &str) -> Ended {
+    checked(&["python3", "-S", "-E", FAULTY, fault])
 }
 
 #[test]
@@ -22,26 +27,16 @@ fn a_program_that_cannot_be_started_is_refused_with_the_next_step() {
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("adapter.py");
     std::fs::write(&script, "print()").unwrap();
+    let words = "arguments as separate words, such as: gpubench protocol-check python3 adapter.py";
+    let interpreter = "name its interpreter before it, such as python3";
     for (program, step) in [
-        (
-            "no-such-program",
-            "arguments as separate words, such as: gpubench protocol-check python3 adapter.py",
-        ),
-        ("python3 adapter.py", "arguments as separate words"),
-        (script.to_str().unwrap(), "name its interpreter before it, such as python3"),
+        ("no-such-program", words),
+        ("no/such/program", words),
+        ("python3 adapter.py", words),
+        (script.to_str().unwrap(), interpreter),
     ] {
-        let ended = checked(&[program]);
-        assert_eq!(
-            (ended.code, ended.stdout.as_str(), ended.stderr.lines().count()),
-            (2, "", 1),
-            "{}",
-            ended.stderr
-        );
-        assert!(
-            ended.stderr.contains(" cannot be started (") && ended.stderr.contains(step),
-            "{}",
-            ended.stderr
-        );
+        let ended = checked(&[program]).exits(2).complains(&[" cannot be started (", step]);
+        assert_eq!((ended.stdout.as_str(), ended.stderr.lines().count()), ("", 1), "{program}");
     }
 }
 
@@ -68,16 +63,12 @@ fn each_failure_says_what_was_sent_and_expected_and_where_the_page_says_so() {
         ("ignore-junk", &["an unknown type is answered with failed", "{\"type\":\"dance\""]),
     ];
     let assert_found = |(fault, parts): &(&str, &[&str])| {
-        let ended = checked(&["python3", "-S", "-E", FAULTY, fault]);
+        let ended = faulty(fault);
         let described = format!("{fault}: exit {}\n{}", ended.code, ended.stdout);
         assert_eq!((ended.code, ended.stderr.as_str()), (1, ""), "{described}");
-        let flat = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-        for part in ["FAILED", "sent ", "received ", "expected ", "see docs/worker-protocol.md"] {
-            assert!(flat.contains(part), "{part}: {described}");
-        }
-        for part in *parts {
-            assert!(flat.contains(part), "{part}: {described}");
-        }
+        let text = flat(&ended.stdout);
+        assert_contains(&text, &["FAILED", "sent ", "received ", "expected ", "see docs/worker-protocol.md"]);
+        assert_contains(&text, parts);
         assert!(!has_controls(&ended.stdout), "{described}");
         assert!(ended.stdout.lines().all(|line| line.chars().count() <= 80), "{described}");
     };
@@ -90,27 +81,18 @@ fn each_failure_says_what_was_sent_and_expected_and_where_the_page_says_so() {
 }
 
 #[test]
-fn a_program_that_cannot_be_started_is_wrong_usage_and_a_missing_device_skips_the_cells() {
-    let ended = checked(&["no/such/program"]);
-    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
-    assert!(ended.stderr.contains("no/such/program cannot be started"), "{}", ended.stderr);
-    let ended = checked(&["python3", "-S", "-E", FAULTY, "unavailable"]);
-    assert_eq!(ended.code, 0, "{}", ended.stdout);
-    assert!(ended.stdout.contains("skipped the cells: the backend is unavailable"), "{}", ended.stdout);
-    let ended = checked(&[GPUBENCH, "worker", "sim"]);
-    assert_eq!(ended.code, 1, "gpubench's own workers judge themselves: {}", ended.stdout);
+fn a_missing_device_skips_the_cells_and_workers_that_judge_themselves_fail() {
+    faulty("unavailable").good().prints(&["skipped the cells: the backend is unavailable"]);
+    checked(&[GPUBENCH, "worker", "sim"]).exits(1);
 }
 
 #[test]
 fn an_op_without_a_variant_or_an_unknown_option_checks_nothing_and_does_not_pass() {
     for ops in ["svd", "matmul,svd"] {
-        let ended = checked(&["--ops", ops, "python3", "-S", "-E", EXAMPLE]);
-        let flat = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(ended.code, 1, "{flat}");
-        assert!(flat.contains("no variant of svd; the program has variants of matmul expected"), "{flat}");
-        assert!(flat.contains("variants of the ops of --ops"), "{flat}");
+        let text = flat(&checked(&["--ops", ops, "python3", "-S", "-E", EXAMPLE]).exits(1).stdout);
+        let reason = "no variant of svd; the program has variants of matmul expected";
+        assert_contains(&text, &[reason, "variants of the ops of --ops"]);
     }
-    let ended = checked(&["--dtypes", "f32", "python3", EXAMPLE]);
-    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{}", ended.stderr);
-    assert!(ended.stderr.contains("unknown option '--dtypes'"), "{}", ended.stderr);
+    let ended = checked(&["--dtypes", "f32", "python3", EXAMPLE]).exits(2);
+    assert_eq!(ended.complains(&["unknown option '--dtypes'"]).stdout, "");
 }

@@ -85,10 +85,8 @@ const PER_BACKEND: usize = 8;
 
 /// Runs backends with those faults, next to two simulated variants.
 fn run(folder: &Folder, backends: &[Vec<&str>], timeout: &str) -> (Ended, Report) {
-    let commands: Vec<String> = backends
-        .iter()
-        .map(|faults| format!("{}={}", faults[0], command(FAULTY, &faults.join(","))))
-        .collect();
+    let of = |faults: &Vec<&str>| format!("{}={}", faults[0], command(FAULTY, &faults.join(",")));
+    let commands: Vec<String> = backends.iter().map(of).collect();
     let line = "run --ops matmul,spgemm --density 0.9 --sizes 2..10:+1 --cache hot --samples 3 --rounds 1 --warmup 0 --no-peaks \
                 --backends sim --sim fair.toml --format table,json --out out --tables --cell-timeout";
     let mut args: Vec<&str> = line.split(' ').collect();
@@ -182,9 +180,9 @@ fn a_wrong_description_ends_the_run_before_anything_is_measured() {
     ] {
         let backend = format!("bad={}", command(FAULTY, fault));
         let ended = folder.run(&["run", "--ops", "matmul", "--out", "out", "--external", &backend]);
-        assert_eq!(ended.code, 2, "{fault}: {}", ended.stderr);
-        assert!(ended.stderr.contains(part) && !has_controls(&ended.stderr), "{fault}: {:?}", ended.stderr);
-        assert!(ended.stderr.lines().count() == 1 && !folder.path().join("out").exists(), "{fault}");
+        let stderr = ended.exits(2).complains(&[part]).stderr;
+        assert!(stderr.lines().count() == 1 && !has_controls(&stderr), "{fault}: {stderr:?}");
+        assert!(!folder.has("out"), "{fault}");
     }
 }
 

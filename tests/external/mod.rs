@@ -53,22 +53,14 @@ fn a_declared_program_can_be_named_wherever_a_backend_can() {
                 [[sweep]]\nops = 'matmul'\nbackends = ['mine', 'sim']\n[[sweep]]\nops = 'fft'\nbackends = 'sim'\n";
     folder.write("sweep.toml", file);
     let measured = |line: &str| -> Vec<String> {
-        let args: Vec<&str> = line
-            .split(' ')
-            .chain(["--force", "--format", "json", "--out", "out", "--external", &mine])
-            .collect();
-        folder.run(&args).good();
+        let options = ["--force", "--format", "json", "--out", "out", "--external", &mine];
+        folder.run(&line.split(' ').chain(options).collect::<Vec<_>>()).good();
         let rows = load(folder.path()).rows;
         rows.iter().map(|row| format!("{} {}/{}", row.case.op, row.backend, row.variant)).collect()
     };
-    let expected = [
-        "matmul sim/host",
-        "matmul sim/accelerator",
-        "matmul mine/lists",
-        "fft sim/host",
-        "fft sim/accelerator",
-    ];
-    assert_eq!(measured("run --config sweep.toml"), expected);
+    let expected =
+        "matmul sim/host, matmul sim/accelerator, matmul mine/lists, fft sim/host, fft sim/accelerator";
+    assert_eq!(measured("run --config sweep.toml").join(", "), expected);
     let short = "run --ops matmul --sizes 4 --samples 3 --rounds 2 --no-peaks";
     assert_eq!(measured(&format!("{short} --backends mine")), ["matmul mine/lists"]);
     let versus = "--backends mine,sim --sim fair.toml --require mine --versus mine:sim/accelerator";

@@ -6,7 +6,6 @@
 
 mod inputs;
 mod mutate;
-mod nested;
 
 use std::fs;
 use std::path::Path;
@@ -98,5 +97,40 @@ fn reports_with_dates_that_no_clock_shows_are_read_or_refused_in_one_line() {
     for started in DATES {
         report["environment"]["started"] = started.into();
         inputs::reports::read(report.to_string().as_bytes(), Formats::All);
+    }
+}
+
+/// Depth of nested lists and objects.
+const DEPTH: usize = 100_000;
+/// Bytes of a huge text.
+const HUGE: usize = 1 << 20;
+
+/// Inputs that exhaust a stack or the range of numbers.
+fn hostile() -> Vec<String> {
+    let (huge, deep) = ("a".repeat(HUGE), "[".repeat(DEPTH));
+    let mut inputs = vec![deep.clone(), "{\"a\":".repeat(DEPTH), format!("{deep}{}", "]".repeat(DEPTH))];
+    for key in ["schema_version", "baseline_version", "type", "gpubench_version"] {
+        for value in
+            [deep.as_str(), "1e400", "-1e400", "NaN", "Infinity", &format!("\"{huge}\""), "\"\\u001b[31m\""]
+        {
+            inputs.push(format!("{{\"{key}\":{value}}}\n"));
+        }
+    }
+    for key in ["alpha", "threshold", "seed", "sizes", "ops", "max_time", "variants"] {
+        for value in [deep.as_str(), "1e400", "nan", "-inf", &format!("'{huge}'"), "\"\\u001b[31m\""] {
+            inputs.push(format!("{key} = {value}\n"));
+        }
+    }
+    inputs.push(format!("{huge} = 1\n"));
+    inputs.push(format!("[{}]\n", vec!["a"; DEPTH].join(".")));
+    inputs
+}
+
+#[test]
+fn nested_and_huge_inputs_are_refused_in_one_line() {
+    for input in hostile() {
+        for Target { read, .. } in &TARGETS {
+            read(input.as_bytes(), Formats::All);
+        }
     }
 }

@@ -48,6 +48,11 @@ fn heard(log: &Path) -> Vec<Heard> {
     text.lines().map(parse).collect()
 }
 
+/// Returns the workers that were asked for this, once per request.
+fn workers_asked(heard: &[Heard], kind: &str) -> Vec<u32> {
+    heard.iter().filter(|heard| heard.is(kind)).map(|heard| heard.worker).collect()
+}
+
 #[test]
 fn libraries_have_workers_of_their_own_and_one_entry_in_the_report() {
     let mut stage = Stage::new(SCRIPT, "sin", &[2, 3]);
@@ -56,17 +61,12 @@ fn libraries_have_workers_of_their_own_and_one_entry_in_the_report() {
     let report = stage.finish();
     // The simulated device refuses a variant that was sent to the worker of another library.
     assert!(outcomes(&report).iter().all(|outcome| *outcome == Outcome::Measured), "{:?}", report.rows);
-    let entries: Vec<(&str, Vec<&str>)> = report
-        .environment
-        .backends
-        .iter()
-        .map(|entry| (entry.name.as_str(), entry.libraries.iter().map(|found| found.name.as_str()).collect()))
-        .collect();
-    assert_eq!(entries, [("sim", vec!["libx", "liby"]), ("sim@1", vec!["libx"])]);
-    let heard = heard(&log);
-    let started: Vec<&Value> =
-        heard.iter().filter(|heard| heard.is("hello")).map(|heard| &heard.request["options"]).collect();
-    assert_eq!(started.len(), 4, "{started:?}");
+    let entries = report.environment.backends.iter().map(|entry| {
+        let libraries = entry.libraries.iter().map(|found| found.name.as_str());
+        (entry.name.as_str(), libraries.collect::<Vec<_>>())
+    });
+    assert!(entries.eq([("sim", vec!["libx", "liby"]), ("sim@1", vec!["libx"])]));
+    assert_eq!(workers_asked(&heard(&log), "hello").len(), 4);
 }
 
 #[test]
@@ -106,14 +106,12 @@ fn where_memory_is_short_the_jobs_of_every_worker_are_let_go_once() {
     assert_eq!(skipped.map(|row| row.variant.as_str()).collect::<Vec<_>>(), ["y", "y"]);
     assert!(report.rows.iter().all(|row| row.variant == "y" || row.outcome == Outcome::Measured));
     let heard = heard(&log);
-    let asked_for_y: Vec<usize> = (0..heard.len())
-        .filter(|at| heard[*at].is("prepare") && heard[*at].request["cell"]["variant"] == "y")
-        .collect();
+    let is_for_y = |heard: &Heard| heard.is("prepare") && heard.request["cell"]["variant"] == "y";
+    let asked_for_y: Vec<usize> = (0..heard.len()).filter(|at| is_for_y(&heard[*at])).collect();
     // At its first turn one of the two may have no prepared job.
     assert!((3..=4).contains(&asked_for_y.len()), "{} times", asked_for_y.len());
     let [.., first, second] = asked_for_y[..] else { unreachable!() };
-    let released = heard[first..second].iter().filter(|heard| heard.is("release"));
-    let workers: std::collections::BTreeSet<u32> = released.map(|heard| heard.worker).collect();
+    let workers = workers_asked(&heard[first..second], "release");
     assert!(!workers.contains(&heard[first].worker) && !workers.is_empty(), "{workers:?}");
 }
 
@@ -126,12 +124,8 @@ fn peaks_are_the_highest_of_all_libraries_whichever_are_in_the_run() {
     let report = stage.finish();
     assert!(report.environment.backends[0].peaks.is_some() && report.environment.backends.len() == 1);
     let heard = heard(&log);
-    let asked: Vec<u32> = heard.iter().filter(|heard| heard.is("peaks")).map(|heard| heard.worker).collect();
+    let asked = workers_asked(&heard, "peaks");
     assert_eq!(asked.len(), 3, "one for no library, and one per library");
-    let measured: Vec<u32> =
-        heard.iter().filter(|heard| heard.is("measure")).map(|heard| heard.worker).collect();
-    assert!(
-        measured.iter().all(|worker| !asked.contains(worker)),
-        "cells have workers that measured nothing before"
-    );
+    let before = workers_asked(&heard, "measure").into_iter().any(|worker| asked.contains(&worker));
+    assert!(!before, "cells have workers that measured nothing before");
 }

@@ -123,10 +123,8 @@ fn an_unavailable_backend_is_skipped_with_its_reason_and_its_fix() {
     let mut stage = Stage::new(script, "sin", &[2, 3]);
     let report = stage.finish();
     assert_eq!(outcomes(&report), [Outcome::Skipped; 2]);
-    assert_eq!(
-        (reason(&report.rows[0]), report.rows[0].fix.as_deref()),
-        ("no such device", Some("plug it in"))
-    );
+    let row = &report.rows[0];
+    assert_eq!((reason(row), row.fix.as_deref()), ("no such device", Some("plug it in")));
     assert!(!report.environment.backends[0].available);
 
     std::fs::remove_dir_all(stage.folder.path().join("out")).unwrap();

@@ -10,25 +10,14 @@ use crate::sim::stage::Stage;
 
 /// Times that cross at N = 98.7: a fixed overhead and a power law for the GPU, a power law for the CPU, and a variant
 /// that is never near the best.
-const LAWS: &str = "\
-[[variant]]
-name = 'host'
-side = 'cpu'
-[[variant]]
-name = 'device'
-[[variant]]
-name = 'slow'
-[[rule]]
-noise = 0.005
-[[rule]]
-variant = 'host'
-time = { per_element = '20ns', exponent = 3 }
-[[rule]]
-variant = 'device'
-time = { base = '15ms', per_element = '434ns' }
-[[rule]]
-variant = 'slow'
-time = { base = '300ms', per_element = '10us' }
+const LAWS: &str = "
+variant = [{ name = 'host', side = 'cpu' }, { name = 'device' }, { name = 'slow' }]
+rule = [
+    { noise = 0.005 },
+    { variant = 'host', time = { per_element = '20ns', exponent = 3 } },
+    { variant = 'device', time = { base = '15ms', per_element = '434ns' } },
+    { variant = 'slow', time = { base = '300ms', per_element = '10us' } },
+]
 ";
 
 const TRUTH: f64 = 98.7;
@@ -85,10 +74,8 @@ fn added_sizes_have_the_variants_of_both_sides() {
     let found = added(&report);
     let sizes: Vec<u64> = found.iter().map(|(n, _)| *n).step_by(2).collect();
     assert!(sizes.len() == 2 && found.len() == 4, "{found:?}");
-    assert!(
-        sizes.iter().all(|n| found.contains(&(*n, "host")) && found.contains(&(*n, "device"))),
-        "{found:?}"
-    );
+    let both = |n: &u64| found.contains(&(*n, "host")) && found.contains(&(*n, "device"));
+    assert!(sizes.iter().all(both), "{found:?}");
     let (times, holds) = interval(&report);
     assert!(times < 1.1 && holds, "{:?}", resident(&report));
 }

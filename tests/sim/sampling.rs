@@ -3,6 +3,7 @@
 use gpubench::case::Cache;
 use gpubench::executor;
 use gpubench::measure::grade::{Grade, WarningKind};
+use gpubench::measure::sampling::Sampling;
 use gpubench::measure::stopping::Reason;
 use gpubench::observe::{Observer, Silent};
 use gpubench::report::{Execute, Outcome, Report};
@@ -23,9 +24,11 @@ fn first(report: &Report) -> &Execute {
     execute(&report.rows[0])
 }
 
-/// Returns the timed phase of the only cell of a script, in which the variant behaves by `rule`.
-fn measured(rule: &str) -> Execute {
-    first(&adaptive(&format!("[[variant]]\nname = 'a'\n[[rule]]\n{rule}\n"), &[2]).finish()).clone()
+/// Returns the timed phase of the only cell of a run in which the variant behaves by `rule`, after this change of its sampling.
+fn sampled(rule: &str, change: impl Fn(&mut Sampling)) -> Execute {
+    let mut stage = adaptive(&format!("[[variant]]\nname = 'a'\n[[rule]]\n{rule}\n"), &[2]);
+    stage.sample(change);
+    first(&stage.finish()).clone()
 }
 
 #[test]
@@ -66,7 +69,7 @@ fn what_happens_while_a_cell_is_sampled_decides_its_end_and_its_grade() {
         }),
     ];
     for (rule, kinds, check) in cases {
-        let found = measured(rule);
+        let found = sampled(rule, |_| {});
         assert!(kinds.iter().all(|kind| warned(&found, *kind) > 0), "{rule}: {:?}", found.warnings);
         assert!(!kinds.is_empty() || found.warnings.is_empty(), "{rule}: {:?}", found.warnings);
         assert!(check(&found), "{rule}: {found:?}");
@@ -75,49 +78,33 @@ fn what_happens_while_a_cell_is_sampled_decides_its_end_and_its_grade() {
 
 #[test]
 fn noise_takes_more_samples_until_the_interval_is_as_narrow_as_asked_for() {
-    let script = "[[variant]]\nname = 'a'\n[[rule]]\nnoise = 0.02\n";
-    let mut counts = vec![];
-    for precision in [0.02, 0.01, 0.005] {
-        let mut stage = adaptive(script, &[2]);
-        stage.run.cells[0].sampling.precision = Some(precision);
-        let report = stage.finish();
-        let execute = first(&report);
+    let counts = [0.02, 0.01, 0.005].map(|precision| {
+        let execute = sampled("noise = 0.02", |sampling| sampling.precision = Some(precision));
         assert_eq!(execute.stopped, Some(Reason::Precise));
         assert!(execute.summary().relative_spread() <= precision);
-        counts.push(execute.samples_s.len());
-    }
-    assert!(counts[0] < counts[1] && counts[1] < counts[2], "{counts:?}");
+        execute.samples_s.len()
+    });
+    assert!(counts.is_sorted_by(|few, many| few < many), "{counts:?}");
 }
 
 #[test]
 fn a_fixed_count_is_taken_exactly() {
     for count in [1, 2, 3, 10, 31] {
-        let mut stage = adaptive("[[variant]]\nname = 'a'\n[[rule]]\nnoise = 0.2\n", &[2]);
-        stage.run.cells[0].sampling.samples = Some(count);
-        let report = stage.finish();
-        assert_eq!(first(&report).samples_s.len(), count as usize);
-        assert_eq!(first(&report).stopped, Some(Reason::Fixed));
+        let execute = sampled("noise = 0.2", |sampling| sampling.samples = Some(count));
+        assert_eq!((execute.samples_s.len(), execute.stopped), (count as usize, Some(Reason::Fixed)));
     }
 }
 
 #[test]
-fn throttled_samples_are_counted() {
-    let mut stage = adaptive("[[variant]]\nname = 'a'\n[[rule]]\nthrottled = 0.05\n", &[2]);
-    stage.run.cells[0].sampling.samples = Some(200);
-    let report = stage.finish();
-    let share = f64::from(first(&report).discarded) / first(&report).samples_s.len() as f64;
+fn throttled_samples_are_counted_and_two_clumps_are_noticed() {
+    let execute = sampled("throttled = 0.05", |sampling| sampling.samples = Some(200));
+    let share = f64::from(execute.discarded) / execute.samples_s.len() as f64;
     assert!((0.01..0.12).contains(&share), "{share}");
-}
-
-#[test]
-fn two_clumps_are_noticed() {
-    let script = "[[variant]]\nname = 'a'\n[[rule]]\nnoise = 0.003\noutliers = 0.3\noutlier_factor = 1.2\n";
-    let mut stage = adaptive(script, &[2]);
-    stage.run.cells[0].sampling.samples = Some(60);
-    let report = stage.finish();
-    let modes = first(&report).modes.unwrap();
+    let clumps = "noise = 0.003\noutliers = 0.3\noutlier_factor = 1.2";
+    let execute = sampled(clumps, |sampling| sampling.samples = Some(60));
+    let modes = execute.modes.unwrap();
     assert!((modes.high / modes.low - 1.2).abs() < 0.02, "{modes:?}");
-    assert_eq!(warned(first(&report), WarningKind::Bimodal), 1);
+    assert_eq!(warned(&execute, WarningKind::Bimodal), 1);
 }
 
 #[test]
@@ -235,7 +222,5 @@ fn fewer_threads_have_a_worker_and_rows_of_their_own() {
         report.rows.iter().map(|row| [&row.backend, &row.variant].map(|s| s.as_str())).collect();
     assert_eq!(rows, [["sim", "a"], ["sim", "a@1"]]);
     assert!(report.rows.iter().all(|row| execute(row).median_s > 0.0));
-    let workers: Vec<&str> =
-        report.environment.backends.iter().map(|backend| backend.name.as_str()).collect();
-    assert_eq!(workers, ["sim", "sim@1"]);
+    assert!(report.environment.backends.iter().map(|backend| &*backend.name).eq(["sim", "sim@1"]));
 }

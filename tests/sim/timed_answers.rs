@@ -9,11 +9,6 @@ use gpubench::report::Outcome;
 
 use crate::sim::stage::{Stage, execute, outcomes, reason};
 
-/// Runs two variants of matmul, of which `b` has that fault.
-fn with_fault(rule: &str) -> Stage {
-    on_device_of(1e9, rule)
-}
-
 /// Runs two variants of matmul, of which `b` has that fault, on a device with that peak FLOP rate.
 fn on_device_of(flop_rate: f64, rule: &str) -> Stage {
     let script = format!(
@@ -27,13 +22,9 @@ fn on_device_of(flop_rate: f64, rule: &str) -> Stage {
 
 /// Returns the reason why `b` has no time, while `a` has one.
 fn caught(rule: &str) -> String {
-    let report = with_fault(rule).finish();
-    assert_eq!(
-        outcomes(&report),
-        [Outcome::Measured, Outcome::Incorrect],
-        "{rule}: {:?}",
-        report.rows[1].reason
-    );
+    let report = on_device_of(1e9, rule).finish();
+    let why = &report.rows[1].reason;
+    assert_eq!(outcomes(&report), [Outcome::Measured, Outcome::Incorrect], "{rule}: {why:?}");
     assert!(report.rows[1].execute.is_none(), "{rule}");
     assert!(execute(&report.rows[0]).verified >= 4, "after each of three rounds and once more");
     reason(&report.rows[1]).to_owned()
@@ -75,28 +66,25 @@ fn hot_caches_allow_a_time_below_that_of_memory() {
     for (flop_rate, outcome) in [(1e12, Outcome::Measured), (1e9, Outcome::Incorrect)] {
         let mut stage = on_device_of(flop_rate, "time = '100ns'");
         stage.run.cells.iter_mut().for_each(|planned| planned.cell.cache = Cache::Hot);
-        assert_eq!(
-            outcomes(&stage.finish()),
-            [Outcome::Measured, outcome],
-            "arithmetic still takes its time"
-        );
+        // Arithmetic still takes its time.
+        assert_eq!(outcomes(&stage.finish()), [Outcome::Measured, outcome]);
     }
 }
 
-/// A run whose variant `b` crashes in the second round, after which no worker starts.
-fn losing_its_worker() -> Stage {
+/// A run whose variant `b` crashes in the second round, after which `later` is the script of its workers.
+fn losing_its_worker(later: &str) -> Stage {
     let script = "[[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\n\
                   [[rule]]\nvariant = 'b'\noutcome = 'crash'\nafter = 550\n";
     let mut stage = Stage::new(script, "sin", &[2, 3]);
-    let (gpubench, started) = (crate::cli::GPUBENCH, stage.folder.path().join("started"));
-    let started = started.display();
-    stage.work_by(&format!("[ -e {started} ] && exit 1\ntouch {started}\nexec {gpubench} \"$@\"\n"));
+    let started = stage.folder.path().join("started").display().to_string();
+    let first = format!("touch {started}; exec {} \"$@\"", crate::cli::GPUBENCH);
+    stage.work_by(&format!("if [ ! -e {started} ]; then {first}; fi\n{later}"));
     stage
 }
 
 #[test]
 fn a_worker_that_is_lost_for_good_leaves_the_samples_of_earlier_rounds() {
-    let stage = losing_its_worker();
+    let stage = losing_its_worker("exit 1\n");
     let report = stage.finish();
     assert_eq!(stage.saved(), report);
     assert_eq!(report.rows.len(), 4);
@@ -109,23 +97,14 @@ fn a_worker_that_is_lost_for_good_leaves_the_samples_of_earlier_rounds() {
     }
 }
 
-/// The first lines of a worker that serves one start by the simulated device, and later starts by the rest of the script.
-fn once(stage: &Stage) -> String {
-    let (gpubench, started) = (crate::cli::GPUBENCH, stage.folder.path().join("started"));
-    let started = started.display();
-    format!("if [ ! -e {started} ]; then touch {started}; exec {gpubench} \"$@\"; fi\n")
-}
-
 #[test]
 fn a_device_that_is_lost_while_cells_are_prepared_again_leaves_the_samples_of_earlier_rounds() {
     for device_lost in [true, false] {
-        let mut stage = losing_its_worker();
-        stage.work_by(&format!(
-            "{}while read -r line; do case \"$line\" in\n\
+        let stage = losing_its_worker(&format!(
+            "while read -r line; do case \"$line\" in\n\
              *'\"hello\"'*) echo '{{\"type\":\"ready\",\"description\":{{}}}}' ;;\n\
              *'\"prepare\"'*) echo '{{\"type\":\"failed\",\"reason\":\"gone\",\"device_lost\":{device_lost}}}' ;;\n\
-             *'\"exit\"'*) exit 0 ;;\n*) echo '{{\"type\":\"released\"}}' ;;\nesac; done\n",
-            once(&stage)
+             *'\"exit\"'*) exit 0 ;;\n*) echo '{{\"type\":\"released\"}}' ;;\nesac; done\n"
         ));
         let report = stage.finish();
         assert_eq!(stage.saved(), report);

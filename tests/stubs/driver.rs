@@ -106,12 +106,7 @@ fn a_driver_that_fails_to_start_skips_the_cells_of_the_gpu_alone() {
     for ((status, cause, step), (variable, call)) in
         STATUSES.iter().flat_map(|status| calls.map(|call| (status, call)))
     {
-        let ran = sandbox.run(BOTH, &[(variable, status)]);
-        ran.assert_cpu_measured();
-        let [outcome, reason, fix] = ran.fate("cuda");
-        assert_eq!((outcome, ran.code), ("skipped", Some(0)), "{status}: {reason}");
-        assert!(reason.contains(cause) && reason.contains(call), "{status}: {reason}");
-        assert!(fix.contains(step), "{status}: {fix}");
+        sandbox.run(BOTH, &[(variable, status)]).assert_gpu_skipped(&[cause, call], step);
     }
 }
 
@@ -121,11 +116,8 @@ fn devices_that_a_variable_hides_are_not_looked_for_in_nvidia_smi() {
     for value in ["-1", "", "7", "GPU-00000000-1111-2222-3333-444444444444"] {
         for none in [("STUB_INIT", "100"), ("STUB_DEVICES", "0")] {
             let ran = sandbox.run(BOTH, &[none, ("CUDA_VISIBLE_DEVICES", value)]);
-            ran.assert_cpu_measured();
-            let [outcome, reason, fix] = ran.fate("cuda");
-            assert_eq!(outcome, "skipped");
-            assert_eq!(reason, format!("CUDA_VISIBLE_DEVICES is '{value}' and hides all GPUs"));
-            assert!(fix.contains("unset CUDA_VISIBLE_DEVICES"), "{fix}");
+            let reason = format!("CUDA_VISIBLE_DEVICES is '{value}' and hides all GPUs");
+            ran.assert_gpu_skipped(&[&reason], "unset CUDA_VISIBLE_DEVICES");
         }
     }
     for none in [("STUB_INIT", "100"), ("STUB_DEVICES", "0")] {
@@ -138,14 +130,9 @@ fn devices_that_a_variable_hides_are_not_looked_for_in_nvidia_smi() {
 fn an_impossible_number_of_devices_is_reported_and_not_counted_to() {
     let Some(sandbox) = sandbox("") else { return };
     for count in ["2147483647", "-1"] {
+        let reason = format!("the NVIDIA driver reports {count} devices, which cannot be");
         let ran = sandbox.run(BOTH, &[("STUB_DEVICES", count)]);
-        ran.assert_cpu_measured();
-        let [outcome, reason, fix] = ran.fate("cuda");
-        assert_eq!(
-            (outcome, reason),
-            ("skipped", &*format!("the NVIDIA driver reports {count} devices, which cannot be"))
-        );
-        assert!(fix.contains("reinstall the NVIDIA driver"), "{fix}");
+        ran.assert_gpu_skipped(&[&reason], "reinstall the NVIDIA driver");
     }
 }
 
@@ -165,25 +152,17 @@ fn a_driver_that_is_cut_short_is_named_and_started_never() {
     // The end of the file is not loaded.
     for kept in [length / 2, length / 4] {
         std::fs::File::options().write(true).open(&driver).unwrap().set_len(kept).unwrap();
-        let ran = sandbox.run(BOTH, &[]);
-        ran.assert_cpu_measured();
-        let [outcome, reason, fix] = ran.fate("cuda");
-        assert_eq!((outcome, ran.code), ("skipped", Some(0)), "{reason}");
-        let file = driver.canonicalize().unwrap();
-        assert!(reason.contains(&format!("{} is cut short", file.display())), "{reason}");
-        assert!(fix.starts_with("reinstall the NVIDIA driver"), "{fix}");
+        let reason = format!("{} is cut short", driver.canonicalize().unwrap().display());
+        sandbox.run(BOTH, &[]).assert_gpu_skipped(&[&reason], "reinstall the NVIDIA driver");
     }
 }
 
 #[test]
 fn a_driver_that_lacks_a_function_is_too_old() {
     let Some(sandbox) = sandbox("cuLaunchKernelEx") else { return };
-    let ran = sandbox.run(BOTH, &[]);
-    ran.assert_cpu_measured();
     let reason = "the NVIDIA driver is too old: it has no cuLaunchKernelEx";
     let fix = "update the NVIDIA driver to one for CUDA 12.0 or newer";
-    assert_eq!(ran.fate("cuda"), ["skipped", reason, fix]);
-    assert_eq!(ran.code, Some(0));
+    sandbox.run(BOTH, &[]).assert_gpu_skipped(&[reason], fix);
 }
 
 /// Returns the number of processes that called `cuInit`.
@@ -228,11 +207,7 @@ fn doctor_reports_a_kernel_cache_only_where_one_can_be() {
     let (own, file) = (sandbox.path("own"), sandbox.path("file"));
     let folders = [(own.to_str().unwrap(), true), ("/dev/null", false), ("/proc", false), (&long, false)];
     for (folder, usable) in folders.into_iter().chain([(file.to_str().unwrap(), false)]) {
-        let output = sandbox.gpubench("doctor --json", &[("XDG_CACHE_HOME", folder)]).output().unwrap();
-        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        let findings = found["backends"].as_array().unwrap().iter();
-        let mut findings = findings.flat_map(|backend| backend["findings"].as_array().unwrap());
-        let cache = findings.find(|finding| finding["name"] == "kernel cache").unwrap();
+        let cache = sandbox.finding("kernel cache", &[("XDG_CACHE_HOME", folder)]);
         assert_eq!(cache["problem"].is_null(), usable, "{cache}");
         assert_eq!(cache["fix"].is_null(), usable, "{cache}");
     }

@@ -68,6 +68,15 @@ impl Sandbox {
         command
     }
 
+    /// Returns the findings of `gpubench doctor` with that name.
+    fn finding(&self, name: &str, variables: &[(&str, &str)]) -> Value {
+        let output = self.gpubench("doctor --json", variables).output().unwrap();
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let findings = found["backends"].as_array().unwrap().iter();
+        let mut findings = findings.flat_map(|backend| backend["findings"].as_array().unwrap());
+        findings.find(|finding| finding["name"] == name).unwrap().clone()
+    }
+
     /// Runs `gpubench run` with these words.
     fn run(&self, words: &str, variables: &[(&str, &str)]) -> Ran {
         let words = format!("run --no-peaks --samples 3 --format json --out - {words}");
@@ -94,6 +103,16 @@ impl Ran {
         let is_missing = |row: &Value| row["outcome"] == "skipped" && row["variant"] == "mkl";
         assert!(rows.iter().all(|row| row["outcome"] == "measured" || is_missing(row)), "{rows:?}");
         assert!(rows.iter().any(|row| row["outcome"] == "measured"), "{rows:?}");
+    }
+
+    /// Checks that the cells of the CPU were measured, and those of the GPU skipped for a reason and with a fix that contain these
+    /// texts.
+    fn assert_gpu_skipped(&self, reasons: &[&str], fix: &str) {
+        self.assert_cpu_measured();
+        let [outcome, reason, found] = self.fate("cuda");
+        assert_eq!((outcome, self.code), ("skipped", Some(0)), "{reason}");
+        assert!(reasons.iter().all(|part| reason.contains(part)), "{reasons:?}: {reason}");
+        assert!(found.contains(fix), "{reason}: {found}");
     }
 
     /// Returns outcome and reason of the cells of a backend, which are the same for all, and the fix for the backend.

@@ -16,25 +16,12 @@ const BOTH: &str = "--backends cpu,cuda --ops sin --sizes 8";
 fn without_nvrtc_the_cells_of_the_gpu_are_skipped_with_the_command_that_installs_it() {
     let Some(sandbox) = sandbox("") else { return };
     let ran = sandbox.run(BOTH, &[]);
-    ran.assert_cpu_measured();
-    let [outcome, reason, fix] = ran.fate("cuda");
-    if reason != "NVRTC was not found on this machine" && has_nvrtc(&sandbox) {
+    let missing = "NVRTC was not found on this machine";
+    // What doctor finds then is a real one.
+    if ran.fate("cuda")[1] != missing && sandbox.finding("NVRTC", &[])["problem"].is_null() {
         return crate::leave_out("this machine has NVRTC");
     }
-    assert_eq!(
-        [outcome, reason, fix],
-        ["skipped", "NVRTC was not found on this machine", "pip install nvidia-cuda-nvrtc"]
-    );
-    assert_eq!(ran.code, Some(0));
-}
-
-/// Returns whether `doctor` finds an NVRTC, which then is a real one.
-fn has_nvrtc(sandbox: &crate::Sandbox) -> bool {
-    let output = sandbox.gpubench("doctor --backends cuda --json", &[]).output().unwrap();
-    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let backends = found["backends"].as_array().unwrap().iter();
-    let findings = backends.flat_map(|backend| backend["findings"].as_array().unwrap());
-    findings.into_iter().any(|finding| finding["name"] == "NVRTC" && finding["problem"].is_null())
+    ran.assert_gpu_skipped(&[missing], "pip install nvidia-cuda-nvrtc");
 }
 
 #[test]
@@ -46,12 +33,8 @@ fn an_nvrtc_that_fails_skips_the_cells_of_the_gpu_with_the_name_or_number_of_the
             return;
         }
         std::os::unix::fs::symlink("libnvrtc.so.13", sandbox.path("libnvrtc.so")).unwrap();
-        let ran = sandbox.run(BOTH, &[]);
-        ran.assert_cpu_measured();
-        let [outcome, reason, fix] = ran.fate("cuda");
-        assert_eq!([outcome, reason], ["skipped", &format!("nvrtcVersion: {shown}")]);
-        assert_eq!(fix, "install the NVRTC of a newer CUDA release: pip install -U nvidia-cuda-nvrtc");
-        assert_eq!(ran.code, Some(0));
+        let fix = "install the NVRTC of a newer CUDA release: pip install -U nvidia-cuda-nvrtc";
+        sandbox.run(BOTH, &[]).assert_gpu_skipped(&[&format!("nvrtcVersion: {shown}")], fix);
     }
 }
 
@@ -85,11 +68,7 @@ fn a_cusparse_of_cuda_13_is_passed_over_for_a_driver_of_cuda_12() {
         }
         let venv = sandbox.path("venv");
         let variables = [("STUB_VERSION", driver), ("VIRTUAL_ENV", venv.to_str().unwrap())];
-        let output = sandbox.gpubench("doctor --json", &variables).output().unwrap();
-        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        let findings = found["backends"].as_array().unwrap().iter();
-        let mut findings = findings.flat_map(|backend| backend["findings"].as_array().unwrap());
-        let cusparse = findings.find(|finding| finding["name"] == "cuSPARSE").unwrap();
+        let cusparse = sandbox.finding("cuSPARSE", &variables);
         let version = expected.map(|minor| format!("12.{minor}.4"));
         assert_eq!(cusparse["version"].as_str(), version.as_deref(), "{driver} {installed:?}: {cusparse}");
         assert_eq!(cusparse["problem"].is_null(), expected.is_some(), "{cusparse}");

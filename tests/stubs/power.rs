@@ -209,12 +209,6 @@ struct Recorded {
 }
 
 impl Recorded {
-    fn new() -> Option<Recorded> {
-        let sandbox = Sandbox::new();
-        let recorder = sandbox.library("librecorder.so", RECORDER)?;
-        Some(Recorded { sandbox, recorder })
-    }
-
     /// Runs gpubench with the script, cutting the power after each call. `keeps` is false where the run may replace old rows.
     fn run(&self, line: &str, script: &str, keeps: bool) -> (usize, usize) {
         std::fs::write(self.sandbox.path("script.toml"), format!("{VARIANTS}{script}")).unwrap();
@@ -226,11 +220,8 @@ impl Recorded {
         command.args(line.split(' ')).current_dir(&root).env("GPUBENCH_PEAK_CACHE", "off");
         command.env("LD_PRELOAD", &self.recorder).env("POWER_FOLDER", &out).env("POWER_LOG", &log);
         let ended = command.output().unwrap();
-        assert!(
-            ended.status.code().is_some_and(|code| code < 2),
-            "{}",
-            String::from_utf8_lossy(&ended.stderr)
-        );
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.code().is_some_and(|code| code < 2), "{stderr}");
         let report = file::load(&out).unwrap();
         let cells: Vec<Cell> = report.rows.iter().map(gpubench::report::Row::cell).collect();
         let log = std::fs::read(&log).unwrap();
@@ -244,11 +235,8 @@ impl Recorded {
                 let missing =
                     || safe.iter().any(|row| !found.as_ref().is_some_and(|found| found.contains(row)));
                 let is_good = if keeps { !missing() } else { found.is_some() };
-                assert!(
-                    is_good,
-                    "{} bytes before the end: {safe:?} were safe, {found:?} are left",
-                    rest.len()
-                );
+                let left = rest.len();
+                assert!(is_good, "{left} bytes before the end: {safe:?} were safe, {found:?} are left");
                 let found = found.clone().unwrap_or_default();
                 everywhere =
                     Some(everywhere.map_or(found.clone(), |all| all.intersection(&found).copied().collect()));
@@ -264,7 +252,9 @@ const SWEEP: &str = "run --backends sim --sim script.toml --ops sin --sizes 4,8,
 
 #[test]
 fn a_power_failure_at_any_moment_loses_no_row_that_was_safe() {
-    let Some(recorded) = Recorded::new() else { return };
+    let sandbox = Sandbox::new();
+    let Some(recorder) = sandbox.library("librecorder.so", RECORDER) else { return };
+    let recorded = Recorded { sandbox, recorder };
     let failing = "[[rule]]\nn = '8'\noutcome = 'fail'\n";
     let (safe, before_end) = recorded.run(SWEEP, failing, true);
     assert_eq!(safe, 6, "all that is finished is on disk at the end");

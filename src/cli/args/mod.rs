@@ -1,9 +1,6 @@
 //! The arguments of every command, read by clap. The doc comments of arguments are the text of their help.
 
-mod baseline;
-mod compare;
 mod run;
-mod trend;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,17 +8,17 @@ use std::sync::LazyLock;
 
 use crate::write::terminal::TERMINAL_WIDTH;
 use anyhow::{Context, Result, bail};
-use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use gpubench_backend::host::environment::BUILD_REVISION;
 
-pub(crate) use baseline::{BaselineCommand, SaveArgs};
-pub(crate) use compare::CompareArgs;
 pub(crate) use run::{RunArgs, common_help};
-pub(crate) use trend::TrendArgs;
 
+use crate::cli::baseline::BaselineCommand;
+use crate::cli::compare::CompareArgs;
 use crate::cli::merge::MergeArgs;
-use crate::cli::{stream, values};
+use crate::cli::stream::ColorArgs;
+use crate::cli::trend::TrendArgs;
 use crate::settings::names;
 use crate::settings::options::{CellTimeout, Contenders, Ops, Sizes, ThemeName};
 use crate::write::chart;
@@ -166,30 +163,6 @@ pub(crate) fn without_hidden() -> clap::Command {
     clap::Command::new("gpubench").about(about).version(env!("CARGO_PKG_VERSION")).subcommands(shown)
 }
 
-/// When a command colours stdout.
-#[derive(Args, Clone, Copy)]
-pub(crate) struct ColorArgs {
-    /// When to colour the output: auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or never
-    #[arg(long, value_name = "WHEN", value_parser = values::color, default_value = "auto")]
-    color: ColorChoice,
-
-    /// Print without colours, the same as --color never
-    #[arg(long, conflicts_with = "color")]
-    no_color: bool,
-}
-
-impl ColorArgs {
-    /// Returns whether to colour stdout.
-    pub(crate) fn takes_colors(self) -> bool {
-        match self.color {
-            _ if self.no_color => false,
-            ColorChoice::Always => true,
-            ColorChoice::Never => false,
-            ColorChoice::Auto => stream::takes_colors(),
-        }
-    }
-}
-
 /// What `show` takes.
 #[derive(Args)]
 #[command(after_help = "\
@@ -283,7 +256,8 @@ impl PlotArgs {
     /// The formats of the charts.
     pub(crate) fn formats(&self) -> Result<Vec<chart::Format>> {
         let charts = names::chart_formats(&self.format);
-        let others = if charts.is_err() { names::formats(&self.format).unwrap_or_default() } else { vec![] };
+        let others =
+            if charts.is_err() { report::FORMATS.parse(&self.format).unwrap_or_default() } else { vec![] };
         match others.iter().find(|format| format.is_text()) {
             Some(other) => bail!("--format: charts cannot be drawn as {}: name png or svg", other.name),
             None => charts.context("--format"),

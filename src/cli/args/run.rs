@@ -7,7 +7,7 @@ use clap::builder::TypedValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Args, Command};
 
-use super::ColorArgs;
+use crate::cli::stream::ColorArgs;
 use crate::settings::config::is_built_in;
 use crate::settings::options::{Contenders, SweepOptions, ThemeName};
 use crate::write::report::FORMATS;

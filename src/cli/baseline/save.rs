@@ -11,22 +11,19 @@ use gpubench_text::escape::shell_word;
 use gpubench_text::file::Partial;
 
 use super::refusal::refusal;
-use super::show_in;
+use super::{SaveArgs, show_in};
 use crate::backend::External;
 use crate::baseline::{self, Baseline, StagedBaseline};
-use crate::cli::args::SaveArgs;
 use crate::cli::compare::read_policy;
 use crate::cli::folder::Lock;
-use crate::cli::run::{INTERRUPTED, NOTHING_MEASURED, exit_code, measure};
-use crate::cli::sweep::{sweep_file, with_libraries};
+use crate::cli::run::{INTERRUPTED, NOTHING_MEASURED, exit_code, measure, sweep_file, with_libraries};
 use crate::cli::{stream, values};
 use crate::compare::planning::{Calibrated, calibrate};
 use crate::compare::{Limits, Policy, load};
 use crate::plan::{self, Plan};
 use crate::report::file;
 use crate::settings::options::SweepOptions;
-use crate::settings::resolve::Request;
-use crate::settings::{Destination, Settings};
+use crate::settings::{Destination, OutputSettings, Settings};
 use crate::write::report::JSON;
 
 /// Exit code of passes that disagree.
@@ -181,10 +178,10 @@ fn settings(args: &SaveArgs) -> Result<Settings> {
     }
     // The passes must have the same cells: what refinement adds depends on the times of each.
     let options = SweepOptions { refine: Some(false), ..with_libraries(&args.sweep)? };
-    let out = Some(args.dir.join(&args.name));
-    let formats = Some(vec![&JSON]);
-    let request = Request { options, out, formats, quiet: args.quiet, ..Request::default() };
-    Settings::resolve(request, sweep_file(&args.sweep)?)
+    let destination = Destination::Folder(args.dir.join(&args.name));
+    let output =
+        OutputSettings { destination, formats: vec![&JSON], quiet: args.quiet, ..OutputSettings::default() };
+    Settings::resolve(options, output, sweep_file(&args.sweep)?)
 }
 
 fn make(folder: &Path) -> Result<()> {

@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail, ensure};
 use gpubench_text::grouped::grouped;
 use serde::Serialize;
 
+use super::CompareArgs;
 use crate::case::{Cache, Case};
-use crate::cli::args::CompareArgs;
 use crate::compare::planning::{MAX_RUNS, POWER, Plan, Planned, incomparable_cells, most_runs, plans};
 use crate::compare::{Policy, load};
 use crate::report::file::to_json;

@@ -107,17 +107,12 @@ fn time_text(estimate: &RunEstimate) -> String {
 }
 
 /// Says what the expected time rests on.
-fn basis_text(estimate: &RunEstimate) -> &'static str {
-    match estimate.peaks_are_known {
-        true => {
-            "That rests on the work of the cells and the peaks that a run has measured here, and holds while no other program \
-             uses the CPU."
-        }
-        false => {
-            "That rests on the work of the cells and the usual rates of such CPUs, since no run has measured the peaks here, \
-             and holds while no other program uses the CPU."
-        }
-    }
+fn basis_text(estimate: &RunEstimate) -> String {
+    let rates = match estimate.peaks_are_known {
+        true => "the peaks that a run has measured here",
+        false => "the usual rates of such CPUs, since no run has measured the peaks here",
+    };
+    format!("That rests on the work of the cells and {rates}, and holds while no other program uses the CPU.")
 }
 
 /// Writes seconds with two digits, in seconds, minutes or hours.

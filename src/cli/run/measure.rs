@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use crate::plan::refinement::next_sizes;
 use crate::report::Report;
 use crate::report::file::save_all;
-use crate::settings::resolve::RESULTS;
+use crate::settings::RESULTS;
 use crate::settings::{Destination, OutputSettings, Settings};
 use crate::write::report::{JSON, TABLE, View, nothing_measured};
 use crate::{observe, user_cache};

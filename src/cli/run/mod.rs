@@ -3,28 +3,29 @@
 mod dry;
 mod measure;
 mod multi_device;
-mod request;
 mod resume;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result, anyhow};
 use gpubench_text::count::{agree, counted};
 
 use self::dry::write_plan;
 use self::measure::deliver;
-use self::request::{check_contenders, print_default_sweep, print_notes, request};
 use super::args::RunArgs;
 use super::folder::Folder;
 use super::stream;
-use super::sweep::sweep_file;
-use crate::backend::External;
+use super::values::parsed;
+use crate::answer::Versus;
+use crate::backend::{External, cpu};
 use crate::executor::Earlier;
 use crate::plan::{self, Plan};
 use crate::report::{Outcome, Report, file};
-use crate::settings::resolve::{RESULTS, new_folder};
-use crate::settings::{Destination, Settings};
+use crate::settings::config::{self, SweepFile};
+use crate::settings::options::{Contenders, SweepOptions};
+use crate::settings::{Destination, OutputSettings, RESULTS, Settings, names, new_folder};
+use crate::write::report::FORMATS;
 
 pub(crate) use self::measure::measure;
 
@@ -39,9 +40,87 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
     }
 }
 
+/// Returns the options with absolute paths of their libraries, which must be usable.
+pub(crate) fn with_libraries(options: &SweepOptions) -> Result<SweepOptions> {
+    let blas = libraries(options.blas.as_deref().unwrap_or_default())?;
+    Ok(SweepOptions { blas, ..options.clone() })
+}
+
+/// Returns the libraries in `--blas` as absolute paths; `None` if there are none. A file that is no BLAS library is an error.
+pub(crate) fn libraries(files: &[PathBuf]) -> Result<Option<Vec<PathBuf>>> {
+    let checked = files.iter().map(|file| {
+        cpu::check_library(file).context("--blas")?;
+        file.canonicalize().with_context(|| format!("--blas: '{}'", file.display()))
+    });
+    let checked: Vec<PathBuf> = checked.collect::<Result<_>>()?;
+    Ok(Some(checked).filter(|files| !files.is_empty()))
+}
+
+/// The sweep that runs if the command line names neither ops nor a sweep.
+const DEFAULT_SWEEP: &str = "quick";
+
+/// Returns whether the options name neither ops nor a sweep.
+fn names_nothing(options: &SweepOptions) -> bool {
+    options.config.is_none() && options.ops.is_none()
+}
+
+/// Reads the sweep file in the options, or the default sweep if they name nothing.
+pub(crate) fn sweep_file(options: &SweepOptions) -> Result<Option<SweepFile>> {
+    let name = options.config.as_deref().or(names_nothing(options).then_some(DEFAULT_SWEEP));
+    name.map(config::read).transpose()
+}
+
+/// Resolves the settings of a run.
+fn settings(args: &RunArgs) -> Result<Settings> {
+    let options = SweepOptions {
+        theme: args.theme,
+        versus: args.versus.clone(),
+        refine: (args.refine || args.no_refine).then_some(args.refine),
+        ..with_libraries(&args.sweep)?
+    };
+    let formats = parsed("--format", args.format.as_deref(), |list| FORMATS.parse(list))?;
+    let output = OutputSettings {
+        destination: Destination::named(args.out.as_deref()),
+        formats: formats.unwrap_or_else(|| FORMATS.defaults()),
+        charts: parsed("--charts", args.charts.as_deref(), names::charts)?.unwrap_or_default(),
+        tables: args.tables,
+        all_variants: args.all_variants,
+        color: args.colors.takes_colors(),
+        quiet: args.quiet,
+        force: args.force,
+        ..OutputSettings::default()
+    };
+    Settings::resolve(options, output, sweep_file(&args.sweep)?)
+}
+
+/// Says that the run was the default sweep, where the command line names no ops and no sweep.
+fn print_default_sweep(args: &RunArgs) {
+    if names_nothing(&args.sweep) && !args.quiet {
+        stream::note(
+            "gpubench: this was the quick sweep; choose operations with --ops or a sweep with --config",
+        );
+    }
+}
+
+/// Prints the notes on a plan, unless the run is quiet.
+fn print_notes(plan: &Plan, settings: &Settings, externals: &[External]) {
+    if !settings.output.quiet {
+        plan.notes(settings, externals).iter().for_each(|note| stream::note(note));
+    }
+}
+
+/// Checks that the plan has cells of both contenders of `--versus`.
+fn check_contenders(plan: &Plan, settings: &Settings) -> Result<()> {
+    let Some(Contenders(names)) = &settings.asked.versus else { return Ok(()) };
+    let cells = plan.cells.iter().map(|planned| &planned.cell);
+    let cells = cells.map(|cell| (cell.backend.as_str(), cell.variant.as_str()));
+    let found = Versus::parse(names).and_then(|versus| versus.check(cells));
+    found.map_err(|problem| anyhow!("--versus: {problem}, or add it with --backends or --variants"))
+}
+
 /// Runs the sweep that `args` describe on one device, or what an earlier start has left of it.
 fn run_on_one_device(args: &RunArgs, mut earlier: Option<Earlier>) -> Result<ExitCode> {
-    let mut settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
+    let mut settings = settings(args)?;
     let externals = plan::describe(&settings)?;
     let mut plan = Plan::for_this_machine(&mut settings, &externals)?;
     check_contenders(&plan, &settings)?;

@@ -4,17 +4,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail, ensure};
+use gpubench_text::grouped::distinct;
 
 use super::dry::write_plan;
 use super::measure::{deliver, measure, view};
-use super::request::{check_contenders, print_default_sweep, print_notes, request};
-use super::{INTERRUPTED, exit_code};
+use super::{INTERRUPTED, check_contenders, exit_code, print_default_sweep, print_notes};
 use crate::backend::{External, Side};
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
 use crate::cli::show::rendered;
 use crate::cli::stream;
-use crate::cli::sweep::sweep_file;
 use crate::executor::{self, Watch};
 use crate::fleet::{self, Fleet, Source};
 use crate::plan::{self, Plan};
@@ -34,7 +33,7 @@ struct DeviceRun {
 
 /// Runs the sweep on each of `devices`, and prints the merged report.
 pub(crate) fn run(args: &RunArgs, devices: &DeviceSelection) -> Result<ExitCode> {
-    let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
+    let settings = super::settings(args)?;
     let externals = plan::describe(&settings)?;
     let plan = Plan::of(&settings, &externals)?;
     check_contenders(&plan, &settings)?;
@@ -91,10 +90,8 @@ pub(crate) fn run(args: &RunArgs, devices: &DeviceSelection) -> Result<ExitCode>
     unsaved.map_or(Ok(ExitCode::from(code)), Err)
 }
 
-/// Returns the devices to run on: those in `--device`, which must exist, or all.
-///
-/// # Errors
-/// The run has no GPU backend, no such backend can start, or a named device is missing.
+/// Returns the devices to run on: those in `--device`, which must exist, or all. A run without a GPU backend that can start is an
+/// error.
 fn chosen(
     devices: &DeviceSelection,
     settings: &Settings,
@@ -102,12 +99,8 @@ fn chosen(
     externals: &[External],
     watch: &Watch,
 ) -> Result<Vec<u32>> {
-    let mut backends: Vec<&str> = vec![];
-    for planned in plan.cells.iter().filter(|planned| planned.variant.side == Side::Gpu) {
-        if !backends.contains(&planned.cell.backend.as_str()) {
-            backends.push(&planned.cell.backend);
-        }
-    }
+    let of_gpu = plan.cells.iter().filter(|planned| planned.variant.side == Side::Gpu);
+    let backends = distinct(of_gpu.map(|planned| planned.cell.backend.as_str()));
     ensure!(
         !backends.is_empty(),
         "--device {devices}: no cell of this run uses a GPU: add cuda to --backends"
@@ -127,17 +120,11 @@ fn chosen(
     let Some(count) = most else {
         bail!("--device {devices}: no device can be used: {}", missing.join("; "));
     };
-    match devices {
-        DeviceSelection::All => Ok((0..count).collect()),
-        DeviceSelection::Named(several) => {
-            if let Some(absent) = several.iter().find(|ordinal| **ordinal >= count) {
-                bail!(
-                    "--device {devices}: there is no device {absent}: this machine has {count}, numbered from 0"
-                );
-            }
-            Ok(several.clone())
-        }
+    let DeviceSelection::Named(several) = devices else { return Ok((0..count).collect()) };
+    if let Some(absent) = several.iter().find(|ordinal| **ordinal >= count) {
+        bail!("--device {devices}: there is no device {absent}: this machine has {count}, numbered from 0");
     }
+    Ok(several.clone())
 }
 
 /// Creates the folder of the merged report and one folder in it per device; all or none.
@@ -185,27 +172,21 @@ fn fleet_of(reports: &[(&DeviceRun, Report)]) -> Result<Option<Fleet>> {
 
 /// Writes the merged report so far.
 fn save(reports: &[(&DeviceRun, Report)], out: &Path) -> Result<()> {
-    match fleet_of(reports)? {
-        Some(fleet) => fleet::file::save(&fleet, &out.join(fleet::file::FILE_NAME)),
-        None => Ok(()),
-    }
+    let save = |fleet| fleet::file::save(&fleet, &out.join(fleet::file::FILE_NAME));
+    fleet_of(reports)?.map_or(Ok(()), save)
 }
 
 /// Prints the path of the merged report, and the report itself if the table format is chosen.
 fn finish(reports: &[(&DeviceRun, Report)], settings: &Settings, out: &Path) -> Result<()> {
     let output = &settings.output;
-    let fleet = fleet_of(reports)?;
-    if fleet.is_some() && !output.quiet {
-        stream::note(&format!(
-            "gpubench: the merged report of all devices is {}",
-            out.join(fleet::file::FILE_NAME).display()
-        ));
+    let Some(fleet) = fleet_of(reports)? else { return Ok(()) };
+    if !output.quiet {
+        let file = out.join(fleet::file::FILE_NAME);
+        stream::note(&format!("gpubench: the merged report of all devices is {}", file.display()));
     }
-    match fleet {
-        Some(fleet) if output.formats.contains(&&TABLE) => {
-            // A run on several devices cannot be resumed.
-            stream::print(&rendered(&fleet, &TABLE, &View { folder: None, ..view(output) })?)
-        }
-        _ => Ok(()),
+    if !output.formats.contains(&&TABLE) {
+        return Ok(());
     }
+    // A run on several devices cannot be resumed.
+    stream::print(&rendered(&fleet, &TABLE, &View { folder: None, ..view(output) })?)
 }

@@ -1,6 +1,6 @@
 use super::*;
-use crate::case::DType;
-use crate::settings::options::{BackendList, CellTimeout, DTypes, Density, Ops, Seed, Sizes};
+use crate::settings::options::BackendList;
+use crate::settings::options::tests::options;
 
 fn message(text: &str) -> String {
     parse("mine.toml", text).map_or_else(|e| format!("{e:#}"), |file| format!("accepted: {file:?}"))
@@ -19,16 +19,10 @@ fn values_may_be_lists_or_texts_as_on_the_command_line() {
     let text = "ops = \"fft, matmul\"\nsizes = [100, \"64..256:x2\"]\ndtypes = \"all\"\nseed = 7\n\
                 cell-timeout = \"90s\"\nthreads = 2\n[[sweep]]\nops = [\"svd\"]\nsizes = 5\ndensity = 1\nsamples = 3\n";
     let file = parse("mine.toml", text).unwrap();
-    assert_eq!(file.defaults.ops, Some(Ops(vec!["matmul".into(), "fft".into()])));
-    assert_eq!(file.defaults.sizes, Some(Sizes(vec![64, 100, 128, 256])));
-    assert_eq!(file.defaults.dtypes, Some(DTypes(DType::ALL.to_vec())));
-    assert_eq!(
-        (file.defaults.seed, file.defaults.threads, file.defaults.cell_timeout),
-        (Some(Seed(7)), "2".parse().ok(), Some(CellTimeout(90.0)))
-    );
+    let line = "--ops fft,matmul --sizes 100,64..256:x2 --dtypes all --seed 7 --cell-timeout 90s --threads 2";
+    assert_eq!(file.defaults, options(line));
     assert_eq!(file.tables.len(), 1);
-    assert_eq!(file.tables[0].sizes, Some(Sizes(vec![5])));
-    assert_eq!(file.tables[0].density, Some(Density(1.0)));
+    assert_eq!(file.tables[0], options("--ops svd --sizes 5 --density 1 --samples 3"));
 }
 
 #[test]
@@ -89,40 +83,37 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
 }
 
 #[test]
-fn patterns_remember_their_line() {
-    let file = parse("mine.toml", "\n\n[[sweep]]\nvariants = [\"cu*\"]\n").unwrap();
-    let Variants(patterns) = file.tables[0].variants.clone().unwrap();
-    assert_eq!((patterns[0].text.as_str(), patterns[0].origin.as_str()), ("cu*", "mine.toml:4"));
-}
-
-#[test]
-fn lists_of_backends_remember_their_line() {
-    let file =
-        parse("mine.toml", "\nrequire = \"cpu\"\n[[sweep]]\nbackends = [\"mine\", \"cpu\"]\n").unwrap();
-    let list = |names: &[&str], line: &str| {
-        let names = names.iter().map(|name| (*name).to_owned()).collect();
-        Some(Backends(BackendList { names, origin: Some(line.into()) }))
+fn patterns_and_lists_of_backends_remember_their_line() {
+    let text = "\nrequire = \"cpu\"\n[[sweep]]\nbackends = [\"mine\", \"cpu\"]\nvariants = [\"cu*\"]\n";
+    let file = parse("mine.toml", text).unwrap();
+    let list = |text: &str, line: &str| {
+        Some(Backends(BackendList { origin: Some(line.into()), ..BackendList::unchecked(text) }))
     };
-    assert_eq!(file.defaults.require, list(&["cpu"], "mine.toml:2"));
-    assert_eq!(file.tables[0].backends, list(&["mine", "cpu"], "mine.toml:4"));
+    assert_eq!(file.defaults.require, list("cpu", "mine.toml:2"));
+    assert_eq!(file.tables[0].backends, list("mine,cpu", "mine.toml:4"));
+    let Variants(patterns) = file.tables[0].variants.clone().unwrap();
+    assert_eq!((patterns[0].text.as_str(), patterns[0].origin.as_str()), ("cu*", "mine.toml:5"));
 }
 
 #[test]
-fn a_missing_file_points_to_the_built_in_sweeps() {
-    let message = read("no/such/quik").map_or_else(|e| e.to_string(), |_| String::new());
-    assert!(message.starts_with("cannot read sweep file 'no/such/quik': "), "{message}");
-    assert!(message.ends_with("such as 'quick'"), "{message}");
-}
-
-#[test]
-fn a_misspelt_built_in_sweep_gets_the_name_that_was_meant() {
-    for (name, meant) in [("quik", "quick"), ("artcle", "article"), ("Lessons", "lessons")] {
+fn a_missing_file_points_to_the_built_in_sweeps_and_a_misspelt_one_to_its_name() {
+    let unknown = ": did you mean 'NAME'? (valid: quick, article, ";
+    for (name, start, end) in [
+        ("no/such/quik", "cannot read sweep file 'no/such/quik': ".to_owned(), "such as 'quick'"),
+        ("quik", format!("unknown sweep 'quik'{}", unknown.replace("NAME", "quick")), " of a TOML file)"),
+        (
+            "artcle",
+            format!("unknown sweep 'artcle'{}", unknown.replace("NAME", "article")),
+            " of a TOML file)",
+        ),
+        (
+            "Lessons",
+            format!("unknown sweep 'Lessons'{}", unknown.replace("NAME", "lessons")),
+            " of a TOML file)",
+        ),
+    ] {
         let message = read(name).map_or_else(|e| e.to_string(), |_| String::new());
-        let start = format!("unknown sweep '{name}': did you mean '{meant}'? (valid: quick, article, ");
-        assert!(
-            message.starts_with(&start) && message.ends_with(", or the path of a TOML file)"),
-            "{message}"
-        );
+        assert!(message.starts_with(&start) && message.ends_with(end), "{message}");
     }
 }
 

@@ -4,7 +4,7 @@
 mod conflicts;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use gpubench_report::format::{Unprintable, for_stdout};
@@ -15,58 +15,36 @@ use crate::op::{self, MAIN_OPS, OPS};
 use crate::settings::backends::BackendNames;
 use crate::settings::config::{SweepFile, is_built_in};
 use crate::settings::options::{Backends, DTypes, SweepOptions};
-use crate::settings::own;
-use crate::settings::{Destination, OpSweep, OutputSettings, ReportFormat, Settings};
-use crate::write::chart::Selection;
-use crate::write::report::FORMATS;
-
-/// The values from the command line.
-#[derive(Clone, Debug, Default)]
-pub struct Request {
-    /// The options of the sweep.
-    pub options: SweepOptions,
-    /// Folder of results, or `-` for stdout.
-    pub out: Option<PathBuf>,
-    /// Formats to write.
-    pub formats: Option<Vec<ReportFormat>>,
-    /// The kinds of charts.
-    pub charts: Option<Selection>,
-    /// Whether tables follow the summary.
-    pub tables: bool,
-    /// Whether tables show every variant.
-    pub all_variants: bool,
-    /// Whether to colour stdout.
-    pub color: bool,
-    /// Whether to hide progress.
-    pub quiet: bool,
-    /// Whether existing results may be replaced.
-    pub force: bool,
-}
+use crate::settings::{Destination, OpSweep, OutputSettings, Settings, own};
 
 impl Settings {
-    /// Combines `request` and `file` into settings.
-    pub fn resolve(request: Request, file: Option<SweepFile>) -> Result<Settings> {
+    /// Combines the `options` of the command line and a sweep file into settings.
+    pub fn resolve(
+        mut options: SweepOptions,
+        output: OutputSettings,
+        file: Option<SweepFile>,
+    ) -> Result<Settings> {
         let config = file.as_ref().map(|file| file.name.clone());
         if let Some(file) = &file {
-            check_ops(&request.options, file)?;
+            check_ops(&options, file)?;
         }
-        let names = BackendNames::with(request.options.external.as_deref().unwrap_or_default())?;
-        let (mut request, mut file) = (request, file.unwrap_or_default());
-        let files = own::load(&mut request.options, &mut file)?;
-        names.check(&mut request.options)?;
+        let names = BackendNames::with(options.external.as_deref().unwrap_or_default())?;
+        let mut file = file.unwrap_or_default();
+        let files = own::load(&mut options, &mut file)?;
+        names.check(&mut options)?;
         file.tables.iter_mut().chain([&mut file.defaults]).try_for_each(|layer| names.check(layer))?;
-        let mut sweeps = resolve_sweeps(&request.options, &file);
+        let mut sweeps = resolve_sweeps(&options, &file);
         names.add_unnamed(&mut sweeps);
-        conflicts::check(&request.options, &file, &sweeps)?;
-        let mut asked = request.options.over(&file.defaults);
+        conflicts::check(&options, &file, &sweeps)?;
+        let mut asked = options.over(&file.defaults);
         // A user who names sizes, or wrote the sweep, wants exactly these sizes.
-        asked.refine.get_or_insert(request.options.sizes.is_none() && is_built_in(&file.name));
+        asked.refine.get_or_insert(options.sizes.is_none() && is_built_in(&file.name));
         check_times(&sweeps, &asked)?;
         let backends = names.used(&sweeps);
         check_required(&asked, &backends)?;
         let sim_is_chosen = backends.iter().any(|name| name == "sim");
         ensure!(
-            sim_is_chosen || request.options.sim.is_none(),
+            sim_is_chosen || options.sim.is_none(),
             "--sim needs the simulated device: add --backends sim"
         );
         check_script(asked.sim.as_deref(), sim_is_chosen)?;
@@ -74,8 +52,7 @@ impl Settings {
         if backends.iter().any(|name| name == "cpu") {
             threads.check_available()?;
         }
-        let names_backends =
-            options_by_op(&request.options, &file).iter().any(|(_, asked)| asked.backends.is_some());
+        let names_backends = options_by_op(&options, &file).iter().any(|(_, asked)| asked.backends.is_some());
         let names_gpu = asked.device.is_some()
             || asked.versus.is_some()
             || asked.required().iter().any(|name| name == CUDA.name);
@@ -91,17 +68,7 @@ impl Settings {
             sweeps,
             fewer_threads: threads.fewer,
             backends,
-            output: OutputSettings {
-                destination: destination(request.out.as_deref(), request.formats.as_deref())?,
-                formats: request.formats.unwrap_or_else(|| FORMATS.defaults()),
-                tables: request.tables,
-                all_variants: request.all_variants,
-                color: request.color,
-                quiet: request.quiet,
-                force: request.force,
-                theme: asked.theme.unwrap_or_default().0,
-                charts: request.charts.unwrap_or_default(),
-            },
+            output: OutputSettings { theme: asked.theme.unwrap_or_default().0, ..checked(output)? },
             asked,
         })
     }
@@ -242,14 +209,11 @@ fn check_script(script: Option<&Path>, sim_is_chosen: bool) -> Result<()> {
     Ok(())
 }
 
-/// Folder in which runs without `--out` create theirs.
-pub const RESULTS: &str = "results";
-
-/// Returns the destination of the results, which must suit the formats.
-fn destination(out: Option<&Path>, formats: Option<&[ReportFormat]>) -> Result<Destination> {
-    match out {
-        Some(out) if out == Path::new("-") => {
-            for_stdout(formats.unwrap_or_default()).map_err(|why| match why {
+/// Checks that the destination suits the formats.
+fn checked(output: OutputSettings) -> Result<OutputSettings> {
+    match &output.destination {
+        Destination::Stdout => {
+            for_stdout(&output.formats).map_err(|why| match why {
                 Unprintable::Count(_) => {
                     anyhow!("--out - writes one format to stdout: choose it, such as --format json")
                 }
@@ -257,22 +221,13 @@ fn destination(out: Option<&Path>, formats: Option<&[ReportFormat]>) -> Result<D
                     anyhow!("--out - cannot write {name}, which is several files: give --out a folder")
                 }
             })?;
-            Ok(Destination::Stdout)
         }
-        Some(out) if out.as_os_str().is_empty() => {
-            anyhow::bail!("--out is empty: name a folder, or omit --out for a new one in results/")
-        }
-        Some(folder) => Ok(Destination::Folder(folder.to_owned())),
-        None => Ok(Destination::Folder(new_folder(Path::new(RESULTS)))),
+        Destination::Folder(folder) => ensure!(
+            !folder.as_os_str().is_empty(),
+            "--out is empty: name a folder, or omit --out for a new one in results/"
+        ),
     }
-}
-
-/// Returns a folder under `parent` that does not exist yet, named by the current UTC time.
-pub fn new_folder(parent: &Path) -> PathBuf {
-    let stamp = crate::report::now().strftime("%Y-%m-%dT%H%M%SZ").to_string();
-    let names = std::iter::once(stamp.clone()).chain((2u32..).map(|count| format!("{stamp}-{count}")));
-    let mut free = names.map(|name| parent.join(name)).filter(|path| !path.exists());
-    free.next().unwrap_or_else(|| parent.join(stamp))
+    Ok(output)
 }
 
 #[cfg(test)]

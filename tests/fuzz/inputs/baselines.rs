@@ -1,20 +1,10 @@
 //! Baselines, and reports in the history of a comparison.
 
-use std::sync::LazyLock;
-
 use gpubench::baseline;
 use gpubench::compare::{self, Policy, Runs};
-use gpubench::report::example;
 use gpubench::report::file::{self, Content};
 
-use super::{Formats, accepted, side, write_comparison};
-
-static OLD: LazyLock<Runs> = LazyLock::new(|| side("old", example::full()));
-static NEW: LazyLock<Runs> = LazyLock::new(|| {
-    let mut report = example::full();
-    report.environment.started = "2026-11-22T10:00:00Z".into();
-    side("new", report)
-});
+use super::{Formats, NEW, OLD, accepted, side, write_comparison};
 
 /// Reads a baseline, or a report for a history, and compares two reports with it.
 pub fn read(bytes: &[u8], formats: Formats) {

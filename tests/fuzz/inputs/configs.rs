@@ -1,7 +1,7 @@
 //! Sweep files, up to the settings of a run.
 
-use gpubench::settings::resolve::Request;
-use gpubench::settings::{Settings, config};
+use gpubench::settings::options::SweepOptions;
+use gpubench::settings::{OutputSettings, Settings, config};
 
 use super::{Formats, accepted};
 
@@ -11,7 +11,8 @@ pub fn read(bytes: &[u8], _: Formats) {
     let Some(mut file) = accepted(config::parse("sweep.toml", text)) else { return };
     // Settings are refused if the script cannot be opened.
     file.defaults.sim = None;
-    if let Some(settings) = accepted(Settings::resolve(Request::default(), Some(file))) {
+    let (options, output) = (SweepOptions::default(), OutputSettings::default());
+    if let Some(settings) = accepted(Settings::resolve(options, output, Some(file))) {
         serde_json::to_string(&settings).expect("settings can be written into a report");
     }
 }

@@ -11,10 +11,11 @@ pub mod replies;
 pub mod reports;
 pub mod scripts;
 
-use gpubench::compare::Run;
-use gpubench::compare::{Comparison, Runs};
+use std::sync::LazyLock;
+
+use gpubench::compare::{Comparison, Run, Runs};
 use gpubench::data::hash::fnv1a;
-use gpubench::report::Report;
+use gpubench::report::{Report, example};
 use gpubench::write::compare::{FORMATS as COMPARISON_FORMATS, Sanitized, View as ComparisonView};
 
 /// A reader, and the syntax of its files.
@@ -79,6 +80,14 @@ fn check_refusal(message: &str) {
 fn accepted<T>(read: anyhow::Result<T>) -> Option<T> {
     read.map_err(|error| check_refusal(&format!("{error:#}"))).ok()
 }
+
+/// The sides of a comparison: the same report of two days.
+static OLD: LazyLock<Runs> = LazyLock::new(|| side("old", example::full()));
+static NEW: LazyLock<Runs> = LazyLock::new(|| {
+    let mut report = example::full();
+    report.environment.started = "2026-11-22T10:00:00Z".into();
+    side("new", report)
+});
 
 /// Returns one side of a comparison.
 fn side(name: &str, report: Report) -> Runs {

@@ -1,18 +1,8 @@
 //! Policies of comparisons.
 
-use std::sync::LazyLock;
+use gpubench::compare::{self, policy};
 
-use gpubench::compare::{self, Runs, policy};
-use gpubench::report::example;
-
-use super::{Formats, accepted, side, write_comparison};
-
-static OLD: LazyLock<Runs> = LazyLock::new(|| side("old", example::full()));
-static NEW: LazyLock<Runs> = LazyLock::new(|| {
-    let mut report = example::full();
-    report.environment.started = "2026-11-22T10:00:00Z".into();
-    side("new", report)
-});
+use super::{Formats, NEW, OLD, accepted, write_comparison};
 
 /// Reads a policy and compares two reports by it.
 pub fn read(bytes: &[u8], formats: Formats) {
