@@ -4,7 +4,6 @@
 
 mod csv;
 mod markdown;
-mod screen;
 mod table;
 
 use std::path::PathBuf;
@@ -105,5 +104,7 @@ fn files(report: &Report, view: &View, format: chart::Format) -> anyhow::Result<
     chart::files(&[("", report)], &chart::Drawing { formats: &[format], theme, selection })
 }
 
+#[cfg(test)]
+mod screen_tests;
 #[cfg(test)]
 mod tests;

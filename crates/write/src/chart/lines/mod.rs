@@ -12,7 +12,8 @@ use super::ChartKind;
 use super::canvas::Canvas;
 use super::draw::{FrameDrawing, MARKER};
 use super::frame::{Frame, LegendRow, LegendSample};
-use super::layout::{Extent, FrameLayout};
+use super::geometry::Plane;
+use super::layout::{Axes, Extent};
 use super::series::{ChartSeries, Marks, Point, Style};
 use crate::palette::Role;
 use labels::PlotContents;
@@ -47,6 +48,13 @@ pub(crate) struct CrossingMark {
 pub(crate) struct LineChart {
     pub(crate) kind: ChartKind,
     pub(crate) frame: Frame,
+    pub(crate) axes: Axes,
+    pub(crate) lines: Lines,
+}
+
+/// What a plot shows.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Lines {
     /// The lines, those of one legend group together.
     pub series: Vec<ChartSeries>,
     /// The line at which neither contender wins.
@@ -62,6 +70,13 @@ pub(crate) struct PeakLevel {
     pub value: f64,
     pub label: String,
     pub(crate) style: Style,
+}
+
+impl Lines {
+    /// The lines between the axes of a large chart.
+    fn within<'a>(&'a self, plane: Plane<'a>) -> PlotContents<'a> {
+        PlotContents { plane, lines: self, marker: MARKER, em: POINT_TEXT }
+    }
 }
 
 /// The rows of a legend that list the series under the headings of their groups.
@@ -106,30 +121,15 @@ fn extremes(series: &[ChartSeries]) -> Option<Vec<f64>> {
     (!values.is_empty()).then_some(values)
 }
 
-impl LineChart {
-    pub(crate) fn contents<'a>(&'a self, layout: &FrameLayout) -> PlotContents<'a> {
-        PlotContents {
-            plane: layout.plane(&self.frame),
-            series: &self.series,
-            reference: self.reference.as_ref(),
-            crossings: &self.crossings,
-            levels: &self.levels,
-            marker: MARKER,
-            em: POINT_TEXT,
-        }
-    }
-}
-
-pub(super) fn draw(chart: &LineChart, extent: Extent, canvas: &Canvas<'_>) -> anyhow::Result<()> {
-    let layout = FrameLayout::of(&chart.frame, extent);
-    let frame = FrameDrawing::begin(canvas, &chart.frame, &layout)?;
-    let strokes = Strokes { canvas, contents: chart.contents(&layout) };
-    strokes.ground()?;
-    frame.titles()?;
-    frame.grid()?;
-    strokes.lines()?;
-    frame.axis_labels()?;
-    frame.legend()
+pub(super) fn draw(chart: &LineChart, extent: Extent, canvas: &Canvas) {
+    let frame = FrameDrawing::begin(canvas, &chart.frame, &chart.axes, extent);
+    let strokes = Strokes { canvas, contents: chart.lines.within(frame.layout.plane) };
+    strokes.ground();
+    frame.titles();
+    frame.grid();
+    strokes.lines();
+    frame.axis_labels();
+    frame.legend();
 }
 
 #[cfg(test)]

@@ -10,12 +10,13 @@ use gpubench_text::grouped::distinct;
 
 use super::labels::{end_label_shares, end_labels_room};
 use super::{
-    CrossingMark, LineChart, POINT_TEXT, Reference, SIZE_TITLE, extremes, legend, mark_notes, sizes,
+    CrossingMark, LineChart, Lines, POINT_TEXT, Reference, SIZE_TITLE, extremes, legend, mark_notes, sizes,
 };
 use crate::chart::ChartKind;
 use crate::chart::axis::Axis;
 use crate::chart::draw::MARKER;
 use crate::chart::frame::{Frame, LegendRow};
+use crate::chart::layout::Axes;
 use crate::chart::series::{ChartSeries, Marks, Point, Stroke, Style};
 use crate::chart::sheet::{Part, Sheet};
 use crate::chart::text::{name, ratio_text};
@@ -106,20 +107,18 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
         title: format!("{}: {}", sheet.heading(), question(versus)),
         subtitle: subtitle(&lines, sheet),
         captions,
-        x: Axis::sizes(SIZE_TITLE, &sizes, end_labels_room(&series, POINT_TEXT, MARKER)),
-        y: Axis::ratios(
-            "How many times faster (log scale)",
-            &values,
-            versus,
-            end_label_shares(&series, LABEL_SHARE),
-        ),
-        rows_above: 0,
         legend,
     };
-    let reference =
-        Some(Reference { value: 1.0, above: format!("{b} faster"), below: format!("{a} faster") });
+    let shares = end_label_shares(&series, LABEL_SHARE);
+    let axes = Axes {
+        x: Axis::sizes(SIZE_TITLE, &sizes, end_labels_room(&series, POINT_TEXT, MARKER)),
+        y: Axis::ratios("How many times faster (log scale)", &values, versus, shares),
+        rows_above: 0,
+    };
+    let reference = Reference { value: 1.0, above: format!("{b} faster"), below: format!("{a} faster") };
     let crossings = lines.iter().filter_map(crossing).collect();
-    Some(LineChart { kind: ChartKind::SpeedUp, frame, series, reference, crossings, levels: vec![] })
+    let lines = Lines { series, reference: Some(reference), crossings, levels: vec![] };
+    Some(LineChart { kind: ChartKind::SpeedUp, frame, axes, lines })
 }
 
 /// `is the GPU faster?`, `numpy against cupy, torch and jax`

@@ -3,8 +3,9 @@
 use super::Overview;
 use crate::chart::axis::Axis;
 use crate::chart::font::{Weight, width};
+use crate::chart::frame::LegendRow;
 use crate::chart::geometry::{CanvasPoint, Rect};
-use crate::chart::layout::{CAPTION, MARGIN, picture};
+use crate::chart::layout::{MARGIN, above_captions, picture, tick_labels};
 
 pub(crate) const SMALL: f64 = 20.0;
 pub(crate) const HEADING: f64 = 23.0;
@@ -22,7 +23,6 @@ const FOOT: f64 = 40.0;
 /// Room between columns.
 const GAP: f64 = 30.0;
 
-#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OverviewLayout {
     /// The left ends of the entries of the legend, at their middle.
     pub(crate) legend: Vec<CanvasPoint>,
@@ -38,9 +38,8 @@ impl OverviewLayout {
         let (picture, count) = (picture(), overview.panels.len());
         let columns = columns(count);
         let rows = count.div_ceil(columns);
-        let labels = overview.y.ticks.iter().map(|tick| width(&tick.label, SMALL, Weight::Regular));
-        let left = MARGIN + labels.fold(0.0, f64::max) + 12.0;
-        let bottom = picture.bottom - MARGIN / 2.0 - overview.captions.len() as f64 * CAPTION * 1.4 - 10.0;
+        let left = MARGIN + tick_labels(&overview.y, SMALL, 0.0) + 12.0;
+        let bottom = above_captions(&overview.frame.captions) - 10.0;
         let legend = legend(overview, picture.right - MARGIN);
         let top = legend.last().map_or(legend_top(overview), |place| place.1) + 42.0;
         let pitch = (picture.right - MARGIN - left + GAP) / columns as f64;
@@ -65,8 +64,9 @@ fn legend_top(overview: &Overview) -> f64 {
 /// The places of the entries of the legend, in rows up to `right`.
 fn legend(overview: &Overview, right: f64) -> Vec<CanvasPoint> {
     let (mut left, mut middle) = (MARGIN, legend_top(overview));
-    let entries = overview.legend.iter().map(|(shown, text)| {
-        let wide = shown.length() + SAMPLE_GAP + width(text, LEGEND, Weight::Regular);
+    let entries = overview.frame.legend.iter().map(|row| {
+        let sample = if let LegendRow::Entry(sample, _) = row { sample.length() + SAMPLE_GAP } else { 0.0 };
+        let wide = sample + width(row.text(), LEGEND, Weight::Regular);
         if left > MARGIN && left + wide > right {
             (left, middle) = (MARGIN, middle + LEGEND_ROW);
         }

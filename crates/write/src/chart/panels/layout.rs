@@ -2,7 +2,7 @@
 
 use super::super::font::{Weight, fitted, fitted_inside, width};
 use super::super::geometry::Rect;
-use super::super::layout::{CAPTION, MARGIN, picture, thinned};
+use super::super::layout::{MARGIN, above_captions, picture, thinned, tick_labels};
 use super::{MarkKind, Panel, PanelChart};
 
 pub(crate) const SMALL: f64 = 21.0;
@@ -64,11 +64,10 @@ pub(crate) struct PanelsLayout {
 
 impl PanelsLayout {
     pub(crate) fn of(chart: &PanelChart) -> PanelsLayout {
-        let Rect { right: wide, bottom: high, .. } = picture();
-        let labels = chart.panels.iter().flat_map(|panel| &panel.y.ticks);
-        let widest = labels.map(|tick| width(&tick.label, SMALL, Weight::Regular)).fold(60.0, f64::max);
+        let wide = picture().right;
+        let widest = chart.panels.iter().fold(60.0, |least, panel| tick_labels(&panel.y, SMALL, least));
         let (left, right) = (MARGIN + widest + 16.0, wide - MARGIN);
-        let bottom = high - MARGIN / 2.0 - chart.captions.len() as f64 * CAPTION * 1.4 - FOOT;
+        let bottom = above_captions(&chart.captions) - FOOT;
         let spacing = (right - left) / chart.positions.max(1) as f64;
         let each = (bottom - TOP) / chart.panels.len().max(1) as f64;
         let place = |(index, panel): (usize, &Panel)| {

@@ -93,7 +93,7 @@ impl Panel {
 /// # Errors
 /// A chart cannot be drawn or encoded.
 pub fn files(charts: &[PanelChart], format: Format, theme: Theme) -> anyhow::Result<Vec<File>> {
-    super::pictures(charts, &[format], theme)
+    super::pictures(charts, PanelChart::file, &[format], theme)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::chart::canvas::{Align, Canvas};
 use crate::chart::draw::{FrameDrawing, baseline, medium};
 use crate::chart::font::{Weight, width};
 use crate::chart::geometry::Rect;
-use crate::chart::layout::{Extent, FrameLayout, ROW_ABOVE, TEXT};
+use crate::chart::layout::{Extent, ROW_ABOVE, TEXT};
 
 /// Width of a bar as a share of the room of a size.
 const WIDTH: f64 = 0.6;
@@ -18,16 +18,15 @@ const SHARE_TEXT: f64 = 20.0;
 /// Room between the parts of a bar.
 const SEAM: f64 = 1.5;
 
-pub(crate) fn draw(chart: &PhaseChart, extent: Extent, canvas: &Canvas<'_>) -> anyhow::Result<()> {
-    let layout = FrameLayout::of(&chart.frame, extent);
-    let frame = FrameDrawing::begin(canvas, &chart.frame, &layout)?;
-    frame.titles()?;
-    frame.grid()?;
-    frame.axis_labels()?;
+pub(crate) fn draw(chart: &PhaseChart, extent: Extent, canvas: &Canvas) {
+    let frame = FrameDrawing::begin(canvas, &chart.frame, &chart.axes, extent);
+    frame.titles();
+    frame.grid();
+    frame.axis_labels();
     let drawing = Bars { chart, frame };
-    drawing.bars()?;
-    drawing.totals()?;
-    drawing.frame.legend()
+    drawing.bars();
+    drawing.totals();
+    drawing.frame.legend();
 }
 
 struct Bars<'a> {
@@ -38,20 +37,21 @@ struct Bars<'a> {
 impl Bars<'_> {
     /// Room of a size, and the middle of that of each.
     fn places(&self) -> (f64, Vec<f64>) {
-        let plane = self.frame.plane();
+        let plane = self.frame.layout.plane;
         let pitch = plane.area.width() / self.chart.groups.len() as f64;
         (pitch, (0..self.chart.groups.len()).map(|index| plane.across(index as f64)).collect())
     }
 
-    fn bars(&self) -> anyhow::Result<()> {
+    fn bars(&self) {
         let (pitch, middles) = self.places();
         let half = (WIDTH * pitch).min(MOST_WIDTH) / 2.0;
-        let mut groups = self.chart.groups.iter().zip(middles);
-        groups.try_for_each(|(group, middle)| self.bar(&group.b, middle - half, middle + half))
+        for (group, middle) in self.chart.groups.iter().zip(middles) {
+            self.bar(&group.b, middle - half, middle + half);
+        }
     }
 
-    fn bar(&self, bar: &PhaseBar, left: f64, right: f64) -> anyhow::Result<()> {
-        let (plane, canvas) = (self.frame.plane(), self.frame.canvas);
+    fn bar(&self, bar: &PhaseBar, left: f64, right: f64) {
+        let (plane, canvas) = (self.frame.layout.plane, self.frame.canvas);
         let mut below = 0.0;
         for &(phase, share) in &bar.parts {
             let (bottom, top) = (plane.down(below), plane.down(below + share));
@@ -61,27 +61,26 @@ impl Bars<'_> {
             if area.height() < 0.5 {
                 continue;
             }
-            canvas.rectangle(area.corners(), phase.hue())?;
+            canvas.rectangle(area.corners(), phase.hue());
             let text = format!("{:.0} %", 100.0 * share);
             let wide = width(&text, SHARE_TEXT, Weight::Medium);
             if area.height() > SHARE_TEXT + 4.0 && wide + 6.0 < area.width() {
                 let (x, y) = area.middle();
                 let kind = medium(SHARE_TEXT, phase.text(), Align::Center);
-                canvas.text(&text, (x, baseline(y, SHARE_TEXT)), kind)?;
+                canvas.text(&text, (x, baseline(y, SHARE_TEXT)), kind);
             }
         }
-        Ok(())
     }
 
     /// The time of each contender, in rows above the plot: the whole of each bar, and with pinned memory where there is such a
     /// time.
-    fn totals(&self) -> anyhow::Result<()> {
+    fn totals(&self) {
         let (pitch, middles) = self.places();
         let [a, b] = &self.chart.names;
         // With both memories, their names say more than B's, which the title has.
-        let b = if self.chart.frame.rows_above > 2 { "pageable" } else { b };
+        let b = if self.chart.axes.rows_above > 2 { "pageable" } else { b };
         let rows = [(a.as_str(), Role::Vermilion), (b, Role::Blue), ("pinned", Role::Blue)];
-        let count = self.chart.frame.rows_above;
+        let count = self.chart.axes.rows_above;
         let groups = self.chart.groups.iter();
         let texts = groups.map(|group| {
             let times = [group.a.as_deref(), Some(group.b.total.as_str()), group.pinned.as_deref()];
@@ -90,18 +89,17 @@ impl Bars<'_> {
         let texts: Vec<[&str; 3]> = texts.collect();
         let widest = texts.iter().flatten().map(|text| width(text, TEXT, Weight::Medium)).fold(0.0, f64::max);
         let em = TEXT * ((pitch - 10.0) / widest).clamp(0.4, 1.0);
-        let plot = &self.frame.layout.plot;
+        let plot = self.frame.layout.plane.area;
         for (index, (name, hue)) in rows.into_iter().take(count).enumerate() {
             let middle = plot.top - ((count - index) as f64 - 0.5) * ROW_ABOVE - 13.0;
             let y = baseline(middle, em);
             // The names of sides fit; another name may be longer than the margin is wide.
             let room = plot.left - 16.0;
             let name_em = TEXT * (room / width(name, TEXT, Weight::Medium)).min(1.0);
-            self.frame.canvas.text(name, (plot.left - 12.0, y), medium(name_em, hue.text(), Align::Right))?;
+            self.frame.canvas.text(name, (plot.left - 12.0, y), medium(name_em, hue.text(), Align::Right));
             for (text, x) in texts.iter().zip(&middles) {
-                self.frame.canvas.text(text[index], (*x, y), medium(em, hue.text(), Align::Center))?;
+                self.frame.canvas.text(text[index], (*x, y), medium(em, hue.text(), Align::Center));
             }
         }
-        Ok(())
     }
 }

@@ -17,6 +17,7 @@ use gpubench_report::report::quantity::time_text;
 
 use super::axis::Axis;
 use super::frame::{Frame, LegendRow, LegendSample};
+use super::layout::Axes;
 use super::sheet::{Part, Sheet};
 use super::text::name;
 use crate::palette::Role;
@@ -84,8 +85,9 @@ pub(crate) struct PhaseBars {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PhaseChart {
-    /// Titles, axes, legend; positions on the x axis are indices of `groups`.
     pub(crate) frame: Frame,
+    /// Positions on the x axis are indices of `groups`.
+    pub(crate) axes: Axes,
     pub groups: Vec<PhaseBars>,
     /// The names of A and B.
     pub(crate) names: [String; 2],
@@ -134,13 +136,15 @@ fn chart(
             if rows_above > 2 { ", also with pinned memory" } else { "" }
         ),
         captions: captions.to_vec(),
+        legend,
+    };
+    let axes = Axes {
         x: Axis::positions("N, size of the square operands", labels),
         y: Axis::shares("Share of the call"),
         rows_above,
-        legend,
     };
     let names = Contender::BOTH.map(|one| versus.label(one).to_owned());
-    (!groups.is_empty()).then_some(PhaseChart { frame, groups, names })
+    (!groups.is_empty()).then_some(PhaseChart { frame, axes, groups, names })
 }
 
 /// The bar of B at a size; without a time of A that of its fastest kernel.

@@ -4,7 +4,7 @@ use super::{Dot, Roofline};
 use crate::chart::canvas::{Align, Canvas};
 use crate::chart::draw::{FrameDrawing, baseline, marker, medium};
 use crate::chart::geometry::{CanvasPoint, Plane, Rect};
-use crate::chart::layout::{Extent, FrameLayout};
+use crate::chart::layout::Extent;
 use crate::chart::placing::{Placed, Room};
 
 /// Half the side of the square that the largest marker takes, and of that of a variant that is not the best.
@@ -15,24 +15,23 @@ const SIZE_TEXT: f64 = 20.0;
 /// Thickness of the peaks.
 const ROOF: f64 = 2.6;
 
-pub(crate) fn draw(chart: &Roofline, extent: Extent, canvas: &Canvas<'_>) -> anyhow::Result<()> {
-    let layout = FrameLayout::of(&chart.frame, extent);
-    let frame = FrameDrawing::begin(canvas, &chart.frame, &layout)?;
-    let plane = layout.plane(&chart.frame);
-    frame.titles()?;
-    frame.grid()?;
-    frame.axis_labels()?;
+pub(crate) fn draw(chart: &Roofline, extent: Extent, canvas: &Canvas) {
+    let frame = FrameDrawing::begin(canvas, &chart.frame, &chart.axes, extent);
+    let plane = frame.layout.plane;
+    frame.titles();
+    frame.grid();
+    frame.axis_labels();
     for roof in &chart.roofs {
         let ends = roof.path.map(|(x, y)| plane.place(x, y));
-        canvas.stroke(&ends, roof.style.hue, ROOF, roof.style.stroke)?;
+        canvas.stroke(&ends, roof.style.hue, ROOF, roof.style.stroke);
     }
     for dot in &chart.dots {
-        marker(canvas, plane.place(dot.x, dot.y), dot.style, dot.style.hue, radius(dot))?;
+        marker(canvas, plane.place(dot.x, dot.y), dot.style, dot.style.hue, radius(dot));
     }
     for (index, label) in labels(chart, &plane) {
         let place = (label.area.left, baseline(label.area.middle().1, SIZE_TEXT));
         let hue = chart.dots[index].style.hue;
-        canvas.text(&label.text, place, medium(SIZE_TEXT, hue.text(), Align::Left))?;
+        canvas.text(&label.text, place, medium(SIZE_TEXT, hue.text(), Align::Left));
     }
     frame.legend()
 }

@@ -16,6 +16,7 @@ use gpubench_text::grouped::distinct;
 
 use super::axis::{Axis, plain};
 use super::frame::{Frame, LegendRow, LegendSample};
+use super::layout::Axes;
 use super::series::{Stroke, Style};
 use crate::palette::Role;
 pub(super) use draw::draw;
@@ -46,6 +47,7 @@ pub(crate) struct Dot {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Roofline {
     pub(crate) frame: Frame,
+    pub(crate) axes: Axes,
     pub(crate) roofs: Vec<Roof>,
     /// The cells; the best of their cases last, so that they lie on top.
     pub(crate) dots: Vec<Dot>,
@@ -118,12 +120,14 @@ fn chart(report: &Report, subject: RooflineSubject<'_>, captions: Vec<String>) -
         title: format!("{}, {}: share of the machine's peaks", subject.backend, subject.dtype.words()),
         subtitle: "Every measured cell. Larger marks: larger N. Numbers: N".into(),
         captions,
+        legend,
+    };
+    let axes = Axes {
         x: Axis::decades("FLOP per byte of minimum traffic (log scale)", &held[0], plain),
         y: Axis::decades("Rate (log scale)", &held[1], |rate| rate_text(rate, "FLOP/s", plain)),
         rows_above: 0,
-        legend,
     };
-    Some(Roofline { frame, roofs, dots })
+    Some(Roofline { frame, axes, roofs, dots })
 }
 
 /// The ops of the rows in the order of [`OPS`], with their looks.
