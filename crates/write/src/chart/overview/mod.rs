@@ -1,7 +1,6 @@
 //! Overview sheets: the speed-ups of every op of a report with copies and without, in small.
 
 mod draw;
-mod layout;
 
 use gpubench_analysis::answer::{Comparison, Contender, Kind, Kinds, Pair, Versus};
 use gpubench_report::Side;

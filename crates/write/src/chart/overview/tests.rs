@@ -3,7 +3,7 @@
 use gpubench_report::case::Cache;
 use gpubench_report::report::{Row, example};
 
-use super::layout::OverviewLayout;
+use super::draw::OverviewLayout;
 use super::*;
 use crate::chart::geometry::Rect;
 use crate::chart::layout::picture;

@@ -3,7 +3,6 @@
 //! Positions are places in the order, not times of day.
 
 mod draw;
-mod layout;
 
 use super::Format;
 pub(crate) use super::axis::Axis;

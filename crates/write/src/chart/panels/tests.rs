@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::layout::{PanelsLayout, SMALL};
+use super::draw::{PanelsLayout, SMALL};
 use super::*;
 use crate::chart::SIZE;
 use crate::chart::font::{Weight, width};

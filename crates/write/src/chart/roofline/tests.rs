@@ -5,7 +5,6 @@ use gpubench_report::Accuracy;
 use gpubench_report::report::example::{self, measured, without_time};
 use gpubench_report::report::quantity::three_digits;
 
-use super::draw::labels;
 use super::*;
 use crate::chart::layout::{Extent, FrameLayout};
 
