@@ -24,8 +24,8 @@ pub(crate) fn text_dump(charts: &[Chart]) -> String {
 fn lines(chart: &LineChart) -> Vec<String> {
     let mut text = frame(&chart.frame, &chart.axes);
     text.extend(chart.lines.series.iter().map(series));
-    let reference = chart.lines.reference.iter();
-    text.extend(reference.map(|one| format!("at {}: above {}, below {}", one.value, one.above, one.below)));
+    let regions = chart.lines.regions.iter();
+    text.extend(regions.map(|[above, below]| format!("at 1: above {above}, below {below}")));
     text.extend(chart.lines.crossings.iter().map(crossing));
     text.extend(chart.lines.levels.iter().map(|level| format!("level {:.3e} {}", level.value, level.label)));
     text

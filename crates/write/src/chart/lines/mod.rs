@@ -25,15 +25,7 @@ const POINT_TEXT: f64 = 23.0;
 /// The title of an axis of sizes.
 pub(crate) const SIZE_TITLE: &str = "N, size of the square operands (log scale)";
 
-/// A value that splits the plot in two named regions.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Reference {
-    pub value: f64,
-    pub above: String,
-    pub below: String,
-}
-
-/// The crossover of a series with the reference line.
+/// The crossover of a series with 1.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CrossingMark {
     pub hue: Role,
@@ -49,16 +41,16 @@ pub(crate) struct LineChart {
     pub(crate) kind: ChartKind,
     pub(crate) frame: Frame,
     pub(crate) axes: Axes,
-    pub(crate) lines: Lines,
+    pub(crate) lines: PlotLines,
 }
 
 /// What a plot shows.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Lines {
+pub(crate) struct PlotLines {
     /// The lines, those of one legend group together.
     pub series: Vec<ChartSeries>,
-    /// The line at which neither contender wins.
-    pub reference: Option<Reference>,
+    /// The names of the regions above and below 1, where neither contender wins; empty for regions without a name.
+    pub(crate) regions: Option<[String; 2]>,
     pub(crate) crossings: Vec<CrossingMark>,
     /// Values that a line across the plot shows: measured peaks.
     pub(crate) levels: Vec<PeakLevel>,
@@ -72,7 +64,7 @@ pub(crate) struct PeakLevel {
     pub(crate) style: Style,
 }
 
-impl Lines {
+impl PlotLines {
     /// The lines between the axes of a large chart.
     fn within<'a>(&'a self, plane: Plane<'a>) -> PlotContents<'a> {
         PlotContents { plane, lines: self, marker: MARKER, em: POINT_TEXT }
@@ -114,11 +106,9 @@ pub(crate) fn sizes(series: &[ChartSeries]) -> Vec<u64> {
     sizes.into_iter().collect()
 }
 
-/// All values that the y axis must hold; `None` when there is no point.
-fn extremes(series: &[ChartSeries]) -> Option<Vec<f64>> {
-    let points = series.iter().flat_map(|one| &one.points);
-    let values: Vec<f64> = points.flat_map(Point::drawn).collect();
-    (!values.is_empty()).then_some(values)
+/// All values that the y axis must hold.
+pub(crate) fn extremes<'a>(series: impl IntoIterator<Item = &'a ChartSeries>) -> Vec<f64> {
+    series.into_iter().flat_map(|one| &one.points).flat_map(Point::drawn).collect()
 }
 
 pub(super) fn draw(chart: &LineChart, extent: Extent, canvas: &Canvas) {

@@ -3,12 +3,12 @@
 use crate::palette::{Role, Tint};
 
 use super::labels::{Labels, PlotContents, REGION_TEXT};
-use super::{CrossingMark, Lines};
+use super::{CrossingMark, PlotLines};
 use crate::chart::canvas::{Align, Canvas, Paint};
 use crate::chart::draw::{LINE, baseline, crossover, line_break, marked, medium};
 use crate::chart::geometry::{CanvasPoint, Rect};
 use crate::chart::placing::Placed;
-use crate::chart::series::{ChartSeries, Point};
+use crate::chart::series::{ChartSeries, Point, Stroke};
 
 /// Bands of crossings that are narrower than this many pixels are drawn as wide.
 const LEAST_BAND: f64 = 2.0;
@@ -28,11 +28,15 @@ impl Strokes<'_> {
 
     /// Everything but the ground and the grid.
     pub(crate) fn lines(&self) {
-        let Lines { series, crossings, .. } = self.contents.lines;
+        let PlotLines { series, crossings, levels, .. } = self.contents.lines;
         let labels = Labels::of(&self.contents);
         crossings.iter().for_each(|crossing| self.crossing_band(crossing));
-        self.levels();
-        self.reference();
+        for level in levels {
+            self.across(level.value, level.style.hue, LEVEL, level.style.stroke);
+        }
+        if self.contents.lines.regions.is_some() {
+            self.across(1.0, Role::Ink, 2.4, Stroke::Solid);
+        }
         series.iter().for_each(|series| self.band(series));
         // In reverse, so that the first of the legend lies on top.
         series.iter().rev().for_each(|series| self.line(series));
@@ -41,10 +45,12 @@ impl Strokes<'_> {
         self.labels(&labels)
     }
 
-    /// Tints the parts of `area` above and below the reference line.
+    /// Tints the parts of `area` above and below the line at 1.
     fn tints(&self, area: &Rect) {
-        let Some(reference) = &self.contents.lines.reference else { return };
-        let line = self.contents.plane.down(reference.value);
+        if self.contents.lines.regions.is_none() {
+            return;
+        }
+        let line = self.contents.plane.down(1.0);
         if area.top < line {
             let above = Rect { bottom: line.min(area.bottom), ..*area };
             self.canvas.rectangle(above.corners(), Paint::Tinted(Tint::GPU_REGION));
@@ -64,21 +70,11 @@ impl Strokes<'_> {
         }
     }
 
-    fn reference(&self) {
-        let Some(reference) = &self.contents.lines.reference else { return };
+    /// A line across the plot.
+    fn across(&self, value: f64, hue: Role, thickness: f64, stroke: Stroke) {
         let plane = &self.contents.plane;
-        let y = plane.down(reference.value);
-        self.canvas.rule([(plane.area.left, y), (plane.area.right, y)], Role::Ink, 2.4)
-    }
-
-    /// The measured peaks, under everything.
-    fn levels(&self) {
-        let plane = &self.contents.plane;
-        self.contents.lines.levels.iter().for_each(|level| {
-            let y = plane.down(level.value);
-            let ends = [(plane.area.left, y), (plane.area.right, y)];
-            self.canvas.stroke(&ends, level.style.hue, LEVEL, level.style.stroke)
-        })
+        let y = plane.down(value);
+        self.canvas.stroke(&[(plane.area.left, y), (plane.area.right, y)], hue, thickness, stroke);
     }
 
     /// The intervals: an area along the line, as wide as its marker at a point without neighbours.
@@ -125,15 +121,14 @@ impl Strokes<'_> {
         self.canvas.rectangle(area.corners(), Paint::Clear(crossing.hue, strength))
     }
 
-    /// A ring where a series meets the reference line.
+    /// A ring where a series meets the line at 1.
     fn crossing(&self, crossing: &CrossingMark) {
-        let Some(reference) = &self.contents.lines.reference else { return };
-        let place = self.contents.plane.place(crossing.size, reference.value);
+        let place = self.contents.plane.place(crossing.size, 1.0);
         crossover(self.canvas, place, crossing.hue, self.contents.marker)
     }
 
     fn labels(&self, labels: &Labels) {
-        let (Lines { series, crossings, .. }, em) = (self.contents.lines, self.contents.em);
+        let (PlotLines { series, crossings, .. }, em) = (self.contents.lines, self.contents.em);
         for (is_above, region) in &labels.regions {
             self.label(region, REGION_TEXT, if *is_above { Role::Blue } else { Role::Vermilion });
         }

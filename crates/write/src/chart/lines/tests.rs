@@ -85,8 +85,8 @@ fn contenders_with_names_title_the_charts_and_have_them_alone() {
     Versus::choose(&mut report, "numpy:cupy").unwrap();
     let [speed_up, time] = &lines(&[("", &report)])[..] else { panic!("two charts") };
     assert_eq!(speed_up.frame.title, "matmul, float32: numpy against cupy");
-    let regions = speed_up.lines.reference.as_ref().map(|found| [found.above.as_str(), found.below.as_str()]);
-    assert_eq!(regions, Some(["cupy faster", "numpy faster"]));
+    let regions = speed_up.lines.regions.clone();
+    assert_eq!(regions, Some(["cupy faster", "numpy faster"].map(String::from)));
     assert!(
         notes(speed_up).contains(&"cupy faster from N")
             && notes(speed_up).contains(&"Best cupy / best numpy at 1000")

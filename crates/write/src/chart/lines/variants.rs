@@ -7,7 +7,7 @@ use gpubench_report::report::Row;
 use gpubench_text::grouped::{distinct, grouped};
 
 use super::quantity::Quantity;
-use super::{LineChart, Lines, PeakLevel, SIZE_TITLE, extremes, legend, mark_notes, sizes};
+use super::{LineChart, PeakLevel, PlotLines, SIZE_TITLE, extremes, legend, mark_notes, sizes};
 use crate::chart::ChartKind;
 use crate::chart::axis::Axis;
 use crate::chart::frame::{Frame, LegendRow, LegendSample};
@@ -82,7 +82,10 @@ pub(crate) fn chart(
     let (levels, exceeded) = levels(sheet, quantity, &lines);
     let series: Vec<ChartSeries> = lines.into_iter().map(|line| line.series).collect();
     let sizes = sizes(&series);
-    let mut values = extremes(&series).filter(|_| sizes.len() > 1)?;
+    if sizes.len() < 2 {
+        return None;
+    }
+    let mut values = extremes(&series);
     values.extend(levels.iter().map(|level| level.value));
     let mut legend = legend(&series);
     let level_row =
@@ -103,7 +106,7 @@ pub(crate) fn chart(
     };
     let axes =
         Axes { x: Axis::sizes(SIZE_TITLE, &sizes, [0.0; 2]), y: quantity.axis(&values), rows_above: 0 };
-    let lines = Lines { series, reference: None, crossings: vec![], levels };
+    let lines = PlotLines { series, regions: None, crossings: vec![], levels };
     Some(LineChart { kind, frame, axes, lines })
 }
 

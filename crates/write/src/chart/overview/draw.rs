@@ -8,7 +8,7 @@ use crate::chart::font::{Weight, fitted, width};
 use crate::chart::frame::LegendRow;
 use crate::chart::geometry::{CanvasPoint, Plane, Rect};
 use crate::chart::layout::{MARGIN, TITLE, above_captions, below, picture, tick_labels};
-use crate::chart::lines::Lines;
+use crate::chart::lines::PlotLines;
 use crate::chart::lines::labels::PlotContents;
 use crate::chart::lines::strokes::Strokes;
 use crate::chart::series::Stroke;
@@ -100,7 +100,7 @@ fn heading(text: &str, plot: &Rect, canvas: &Canvas) {
     canvas.text(&text, (plot.left, plot.top - 10.0), medium(HEADING, Role::Ink, Align::Left))
 }
 
-fn draw_panel(name: &str, lines: &Lines, plane: Plane<'_>, canvas: &Canvas) {
+fn draw_panel(name: &str, lines: &PlotLines, plane: Plane<'_>, canvas: &Canvas) {
     let plot = plane.area;
     let contents = PlotContents { plane, lines, marker: MARKER, em: POINT_TEXT };
     let strokes = Strokes { canvas, contents };

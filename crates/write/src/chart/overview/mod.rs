@@ -11,8 +11,8 @@ use super::axis::Axis;
 use super::frame::{Frame, LegendRow, LegendSample};
 use super::lines::labels::{end_label_shares, end_labels_room};
 use super::lines::speed_up::{self, TUNED, TUNED_STYLE, kind_style};
-use super::lines::{Lines, Reference, mark_notes, sizes};
-use super::series::{ChartSeries, Marks, Point, Style};
+use super::lines::{PlotLines, extremes, mark_notes, sizes};
+use super::series::{ChartSeries, Marks, Style};
 use super::sheet::{Part, Sheet};
 use super::text::marks_text;
 pub(super) use draw::{draw, draw_alone};
@@ -43,7 +43,7 @@ pub(crate) struct OverviewPanel {
     pub heading: String,
     pub x: Axis,
     /// A line per kind of speed-up.
-    pub(crate) lines: Lines,
+    pub(crate) lines: PlotLines,
     /// The speed-ups in words, where there is one size, which is no line.
     pub(crate) figures: Vec<Figure>,
 }
@@ -105,8 +105,7 @@ fn overview(report: &Report, index: usize, page: Vec<Draft>, captions: &[String]
     let drawn = panels.iter().filter(|panel| panel.figures.is_empty());
     let shares = drawn.clone().map(|panel| end_label_shares(&panel.lines.series, LABEL_SHARE));
     let shares = shares.fold([0.0f64; 2], |a, b| [a[0].max(b[0]), a[1].max(b[1])]);
-    let points = drawn.flat_map(|panel| &panel.lines.series).flat_map(|series| &series.points);
-    let values: Vec<f64> = points.flat_map(Point::drawn).collect();
+    let values = extremes(drawn.flat_map(|panel| &panel.lines.series));
     Overview {
         frame: Frame {
             name: if index == 0 { "overview".into() } else { format!("overview-{}", index + 1) },
@@ -178,10 +177,9 @@ fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item
         let panel = OverviewPanel {
             heading: format!("{}{density}{size}", sheet.heading()),
             x: Axis::sizes("", &sizes, end_labels_room(&series, draw::POINT_TEXT, draw::MARKER)),
-            lines: Lines {
+            lines: PlotLines {
                 series,
-                // The regions have no names, unlike those of large charts.
-                reference: Some(Reference { value: 1.0, above: String::new(), below: String::new() }),
+                regions: Some([String::new(), String::new()]),
                 crossings: lines.iter().filter_map(speed_up::crossing).collect(),
                 levels: vec![],
             },
