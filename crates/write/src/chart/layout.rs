@@ -47,7 +47,6 @@ impl Extent {
 }
 
 /// A row of the legend in its place.
-#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
     /// The row, or a further line of one whose text is wider than the strip.
     pub row: LegendRow,
@@ -167,7 +166,6 @@ fn lines(row: &LegendRow, strip: f64) -> Vec<(LegendRow, f64)> {
 const APART: f64 = 14.0;
 
 /// A text centred at `x`, under the x axis.
-#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TickLabel {
     pub x: f64,
     pub text: String,

@@ -11,12 +11,11 @@ mod font;
 mod frame;
 mod geometry;
 mod layout;
-mod linear;
 mod lines;
 mod names;
 mod overview;
 mod page;
-pub mod panels;
+pub(crate) mod panels;
 mod phases;
 mod placing;
 mod plot;
@@ -241,5 +240,3 @@ fn short(name: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod text_dump;

@@ -191,7 +191,6 @@ pub(crate) struct PanelAreas {
 }
 
 /// A label of the x axis.
-#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PanelTick {
     pub x: f64,
     /// x of the label's middle, which keeps within the picture.
@@ -199,7 +198,6 @@ pub(crate) struct PanelTick {
     pub text: String,
 }
 
-#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PanelsLayout {
     pub panels: Vec<PanelAreas>,
     pub below: Vec<PanelTick>,

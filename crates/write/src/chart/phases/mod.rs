@@ -166,7 +166,7 @@ fn best_with_pinned(comparison: &Comparison<'_>) -> Option<Estimate> {
     }
 }
 
-/// The bar of a row; `None` without copies, and where the host's clock alone timed the work with its launch.
+/// The bar of a row; `None` without copies or time, and where the host's clock alone timed the work with its launch.
 fn gpu_bar(row: &Row) -> Option<PhaseBar> {
     let (phases, execute) = (row.phases.as_ref()?, row.execute.as_ref()?);
     estimate(row, Kind::Kernel)?;
@@ -175,15 +175,9 @@ fn gpu_bar(row: &Row) -> Option<PhaseBar> {
     // A kernel that takes longer by the device's clock than by the host's leaves nothing to wait for.
     let kernel = execute.median_s.min(execute.host_median_s);
     let seconds = [upload, execute.host_median_s - kernel, kernel, download];
-    bar(Phase::ALL.into_iter().zip(seconds).collect())
-}
-
-/// A bar of seconds; `None` where they add up to nothing.
-fn bar(parts: Vec<(Phase, f64)>) -> Option<PhaseBar> {
-    let total: f64 = parts.iter().map(|(_, seconds)| seconds).sum();
-    let usable = total.is_finite() && total > 0.0;
-    let parts = parts.into_iter().map(|(phase, seconds)| (phase, seconds / total)).collect();
-    usable.then(|| PhaseBar { total: time_text(total), parts })
+    let total: f64 = seconds.iter().sum();
+    let parts = Phase::ALL.into_iter().zip(seconds.map(|seconds| seconds / total)).collect();
+    (total.is_finite() && total > 0.0).then(|| PhaseBar { total: time_text(total), parts })
 }
 
 /// The cost of the first use at the largest size, and the number of calls that repay it.

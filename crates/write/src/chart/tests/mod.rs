@@ -1,12 +1,14 @@
 //! Charts as a whole: what they say, and that files and fragments are sound and repeatable.
 
+pub(crate) mod text_dump;
+
 use crate::palette::{Rgb, Role, Tint};
 use gpubench_report::Accuracy;
 use gpubench_report::report::Row;
 use gpubench_report::report::example::{self, empty, measured, peaks};
 
-use super::text_dump::text_dump;
 use super::*;
+use text_dump::text_dump;
 
 /// Two ops at three sizes on a machine with peaks; the GPU wins at large sizes, one kind of speed-up after the other.
 fn two_ops() -> Report {
@@ -55,7 +57,7 @@ fn charts_match_their_stored_texts() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/chart/testdata/charts.txt");
         std::fs::write(path, &found).unwrap();
     }
-    let kept = include_str!("testdata/charts.txt");
+    let kept = include_str!("../testdata/charts.txt");
     for (number, (found, kept)) in found.lines().zip(kept.lines()).enumerate() {
         assert_eq!(found, kept, "line {} of charts.txt", number + 1);
     }

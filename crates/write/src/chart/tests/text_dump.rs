@@ -1,14 +1,14 @@
 //! Charts as lines of text, for tests: what a chart says, without its looks in pixels.
 
-use super::Chart;
-use super::axis::Axis;
-use super::frame::{Frame, LegendRow};
-use super::layout::Axes;
-use super::lines::{CrossingMark, LineChart};
-use super::overview::Overview;
-use super::phases::{PhaseBar, PhaseChart};
-use super::roofline::Roofline;
-use super::series::{ChartSeries, Style};
+use crate::chart::Chart;
+use crate::chart::axis::Axis;
+use crate::chart::frame::{Frame, LegendRow};
+use crate::chart::layout::Axes;
+use crate::chart::lines::{CrossingMark, LineChart};
+use crate::chart::overview::Overview;
+use crate::chart::phases::{PhaseBar, PhaseChart};
+use crate::chart::roofline::Roofline;
+use crate::chart::series::{ChartSeries, Style};
 
 /// Every chart, with a blank line between.
 pub(crate) fn text_dump(charts: &[Chart]) -> String {
