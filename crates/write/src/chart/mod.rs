@@ -1,7 +1,6 @@
 //! Draws the charts of reports as PNG, SVG, or fragments of a page.
 //!
-//! A model says what a chart shows: `lines`, [`panels`]. It is laid out in pixels and drawn on a canvas, the same
-//! for every format.
+//! A model says what a chart shows. It is laid out in pixels and drawn on a canvas, the same for every format.
 
 mod axis;
 mod bitmap;

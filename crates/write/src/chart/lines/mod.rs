@@ -44,7 +44,7 @@ pub(crate) struct LineChart {
     pub(crate) lines: PlotLines,
 }
 
-/// What a plot shows.
+/// The lines of a plot, and the values marked on it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PlotLines {
     /// The lines, those of one legend group together.
