@@ -20,25 +20,15 @@ impl Partial {
     /// # Errors
     /// `path` is not a file name, its folder is missing or not writable, or the disk is full or fails.
     pub fn write(path: &Path, bytes: &[u8]) -> io::Result<Partial> {
-        Partial::write_with(path, |file| file.write_all(bytes))
+        Ok(Partial::write_with(path, |file| file.write_all(bytes))?.0)
     }
 
-    /// Writes as [`Partial::write`] does, piece by piece, for content that is too large for memory.
+    /// Writes as [`Partial::write`] does, piece by piece, for content that is too large for memory. Returns the file too, to append
+    /// to it under any name it gets.
     ///
     /// # Errors
     /// `content` fails, or the file cannot be written, as in [`Partial::write`].
     pub fn write_with(
-        path: &Path,
-        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> io::Result<Partial> {
-        Partial::write_open(path, content).map(|(written, _)| written)
-    }
-
-    /// Writes as [`Partial::write_with`] does, and returns the file too, to append to it under any name it gets.
-    ///
-    /// # Errors
-    /// `content` fails, or the file cannot be written, as in [`Partial::write`].
-    pub fn write_open(
         path: &Path,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<(Partial, fs::File)> {
@@ -159,7 +149,7 @@ mod tests {
             file.write_all(b"one")?;
             file.write_all(b"two")
         });
-        assert_eq!(fs::read(written.unwrap().temporary_path()).unwrap(), b"onetwo");
+        assert_eq!(fs::read(written.unwrap().0.temporary_path()).unwrap(), b"onetwo");
         let failed = Partial::write_with(&path, |file| {
             file.write_all(&[0; 100_000])?;
             Err(io::Error::other("no more"))

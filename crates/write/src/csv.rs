@@ -34,8 +34,9 @@ mod tests {
         for formula in ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1"] {
             assert_eq!(neutral(formula), format!("'{formula}"));
         }
-        let named = Table::untitled(vec![gpubench_document::table::Column::words("=1+1")], vec![]);
-        assert_eq!(table(&named), "'=1+1\r\n", "a column may have the name of a report");
+        let columns = ["=1+1", "N"].map(gpubench_document::table::Column::words).to_vec();
+        let named = Table::new("t", columns, vec![vec!["a".into(), "5".into()]]);
+        assert_eq!(table(&named), "'=1+1,N\r\na,5\r\n", "a column may have the name of a report");
         for harmless in ["-1.5e-3", "+2", "-", "", "a=b", "1-2", "-inf"] {
             assert_eq!(neutral(harmless), harmless);
         }

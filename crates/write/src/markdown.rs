@@ -109,12 +109,12 @@ mod tests {
 
     #[test]
     fn markdown_escapes_what_would_break_a_table() {
-        let columns = vec![Column::words("name"), Column::figures("N")];
+        let columns = vec![Column::words("na|me"), Column::figures("N")];
         let made =
             Table::new("t", columns, vec![vec!["a".into(), "1000".into()], vec!["b|c".into(), "5".into()]]);
         assert_eq!(
             written(&Block::Table(made), 3),
-            "### t\n\n| name | N |\n|---|---:|\n| a | 1000 |\n| b\\|c | 5 |\n\n"
+            "### t\n\n| na\\|me | N |\n|---|---:|\n| a | 1000 |\n| b\\|c | 5 |\n\n"
         );
     }
 

@@ -1,4 +1,4 @@
-//! Defines every colour of gpubench by its role in charts, pages and terminals.
+//! Defines every colour of charts and pages by its role.
 
 use serde::Serialize;
 
@@ -171,22 +171,6 @@ impl Tint {
     pub fn strength(self, theme: Theme) -> f64 {
         self.strengths[theme as usize]
     }
-}
-
-/// The colours of texts on a terminal: parameters of the control sequence SGR (ECMA-48). The terminal chooses the shades.
-pub mod terminal {
-    /// The CPU wins: yellow.
-    pub const CPU: u8 = 33;
-    /// The GPU wins: green.
-    pub const GPU: u8 = 32;
-    /// A wrong answer or a failure: red.
-    pub const WRONG: u8 = 31;
-    /// Something became better: green.
-    pub(crate) const BETTER: u8 = 32;
-    /// Something became worse: red.
-    pub(crate) const WORSE: u8 = 31;
-    /// Inconclusive: yellow.
-    pub(crate) const INCONCLUSIVE: u8 = 33;
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::document::table::Table;
-use crate::write::terminal::TerminalTable;
+use crate::write::terminal::table_text;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use gpubench_text::control::spelled_out;
@@ -144,7 +144,7 @@ fn list(folder: &Path) -> Result<String> {
         };
         listing.row(on_one_line(fields));
     }
-    Ok(listing.text_without_title(false))
+    Ok(table_text(&listing, false))
 }
 
 /// Returns the fields of a row; names of folders and texts of files may hold line breaks and control characters.
@@ -199,7 +199,7 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
         spelled_out(&baseline.name),
         baseline.passes.len(),
         minute(&spelled_out(&baseline.saved)),
-        listing.text_without_title(false),
+        table_text(&listing, false),
         100.0 * chance
     ))
 }

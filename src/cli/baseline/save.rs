@@ -164,7 +164,7 @@ fn finish(
 /// Copies a file, and waits until it is on disk.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut from = fs::File::open(from)?;
-    Partial::write_with(to, |file| io::copy(&mut from, file).map(|_| ()))?.finish()
+    Partial::write_with(to, |file| io::copy(&mut from, file).map(|_| ()))?.0.finish()
 }
 
 fn name(pass: u32) -> String {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::document::table::Table;
-use crate::write::terminal::TerminalTable;
+use crate::write::terminal::table_text;
 use anyhow::{Context, Result, bail, ensure};
 use gpubench_text::grouped::grouped;
 use serde::Serialize;
@@ -61,7 +61,7 @@ fn text(asked: &Plan, others: &[Plan]) -> Result<String> {
         spread_text(asked.slowdown),
         100.0 * POWER,
         spread_text(asked.threshold),
-        listing.text_without_title(false),
+        table_text(&listing, false),
     );
     let _ = writeln!(text, "Variation between runs: {source}.\nEach row shows its noisiest cell.\n");
     if asked.runs().is_none() {
@@ -74,7 +74,7 @@ fn text(asked: &Plan, others: &[Plan]) -> Result<String> {
     for plan in others {
         steps.row(vec![spread_text(plan.slowdown), spread_text(plan.threshold), runs_text(plan.runs())]);
     }
-    text.push_str(&steps.text_without_title(false));
+    text.push_str(&table_text(&steps, false));
     Ok(text)
 }
 

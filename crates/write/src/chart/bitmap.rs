@@ -8,22 +8,22 @@ use image::{ColorType, ImageEncoder};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::canvas::Picture;
-use super::canvas::{Align, Canvas, Paint, Pixel, SCALE, SIZE, Surface, Type};
+use super::canvas::{Align, Canvas, Paint, SCALE, SIZE, Shape, Type};
 use super::font::{font, glyphs, width};
 use super::geometry::CanvasPoint;
 
 /// The surface, in its own pixels.
 const LARGE: (u32, u32) = (SIZE.0 * SCALE, SIZE.1 * SCALE);
 
-/// Draws a chart as PNG of [`SIZE`].
-pub(crate) fn png(picture: &impl Picture, theme: Theme) -> anyhow::Result<Vec<u8>> {
+/// Encodes a picture of [`SIZE`] as PNG.
+pub(crate) fn png(canvas: &Canvas, theme: Theme) -> anyhow::Result<Vec<u8>> {
     let mut pixels = vec![0u8; 3 * LARGE.0 as usize * LARGE.1 as usize];
     {
         let area = BitMapBackend::with_buffer(&mut pixels, LARGE).into_drawing_area();
-        let bitmap = Bitmap { area, theme };
-        picture.draw(&Canvas { surface: &bitmap, size: SIZE })?;
-        done(bitmap.area.present())?;
+        let shapes = canvas.shapes.borrow();
+        let drawn =
+            shapes.iter().try_for_each(|shape| draw(&area, shape, theme)).and_then(|()| area.present());
+        drawn.map_err(|error| anyhow!("{error}"))?;
     }
     let mut bytes = vec![];
     PngEncoder::new_with_quality(&mut bytes, CompressionType::Best, FilterType::Adaptive)
@@ -49,59 +49,45 @@ fn averaged(large: &[u8]) -> Vec<u8> {
     small
 }
 
-struct Bitmap<'a> {
-    area: DrawingArea<BitMapBackend<'a>, Shift>,
-    theme: Theme,
-}
+type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 
-impl Bitmap<'_> {
-    fn shade(&self, paint: Paint) -> RGBAColor {
-        let ((red, green, blue), alpha) = paint.seen(self.theme);
+type Drawn = Result<(), DrawingAreaErrorKind<<BitMapBackend<'static> as DrawingBackend>::ErrorType>>;
+
+fn draw(area: &Area<'_>, shape: &Shape, theme: Theme) -> Drawn {
+    let shade = |paint: &Paint| {
+        let ((red, green, blue), alpha) = paint.seen(theme);
         RGBColor(red, green, blue).mix(alpha)
-    }
-}
-
-impl Surface for Bitmap<'_> {
-    fn rectangle(&self, corners: [Pixel; 2], paint: Paint) -> anyhow::Result<()> {
-        done(self.area.draw(&Rectangle::new(corners, self.shade(paint).filled())))
-    }
-
-    fn polygon(&self, corners: &[Pixel], paint: Paint) -> anyhow::Result<()> {
-        done(self.area.draw(&Polygon::new(corners, self.shade(paint).filled())))
-    }
-
-    fn line(&self, path: &[Pixel], paint: Paint, width: u32) -> anyhow::Result<()> {
-        done(self.area.draw(&PathElement::new(path, self.shade(paint).stroke_width(width))))
-    }
-
-    /// Glyph by glyph: plotters itself drops the space to the left of each glyph.
-    fn text(&self, text: &str, (x, y): CanvasPoint, kind: Type) -> anyhow::Result<()> {
-        let scale = f64::from(SCALE);
-        let left = match kind.align {
-            Align::Left => x,
-            Align::Center => x - width(text, kind.em, kind.weight) / 2.0,
-            Align::Right => x - width(text, kind.em, kind.weight),
-        };
-        let start = (left * scale, (y * scale).round());
-        let shade = self.shade(kind.paint);
-        for glyph in glyphs(text, kind.em * scale, kind.weight, start).0 {
-            let Some(outline) = font(kind.weight).outline_glyph(glyph) else { continue };
-            let corner = outline.px_bounds().min;
-            let mut result = Ok(());
-            outline.draw(|dx, dy, cover| {
-                if cover > 0.0 && result.is_ok() {
-                    let pixel = (corner.x as i32 + dx as i32, corner.y as i32 + dy as i32);
-                    result = self.area.draw_pixel(pixel, &shade.mix(f64::from(cover.min(1.0))));
-                }
-            });
-            done(result)?;
+    };
+    match shape {
+        Shape::Rectangle(corners, paint) => area.draw(&Rectangle::new(*corners, shade(paint).filled())),
+        Shape::Polygon(corners, paint) => area.draw(&Polygon::new(corners.as_slice(), shade(paint).filled())),
+        Shape::Line(path, paint, width) => {
+            area.draw(&PathElement::new(path.as_slice(), shade(paint).stroke_width(*width)))
         }
-        Ok(())
+        Shape::Text(text, place, kind) => draw_text(area, text, *place, *kind, shade(&kind.paint)),
     }
 }
 
-fn done<E: std::error::Error + Send + Sync>(
-    result: Result<(), DrawingAreaErrorKind<E>>,
-) -> anyhow::Result<()> {
-    result.map_err(|error| anyhow!("{error}"))
+/// Draws glyph by glyph: plotters itself drops the space to the left of each glyph.
+fn draw_text(area: &Area<'_>, text: &str, (x, y): CanvasPoint, kind: Type, shade: RGBAColor) -> Drawn {
+    let scale = f64::from(SCALE);
+    let left = match kind.align {
+        Align::Left => x,
+        Align::Center => x - width(text, kind.em, kind.weight) / 2.0,
+        Align::Right => x - width(text, kind.em, kind.weight),
+    };
+    let start = (left * scale, (y * scale).round());
+    for glyph in glyphs(text, kind.em * scale, kind.weight, start).0 {
+        let Some(outline) = font(kind.weight).outline_glyph(glyph) else { continue };
+        let corner = outline.px_bounds().min;
+        let mut result = Ok(());
+        outline.draw(|dx, dy, cover| {
+            if cover > 0.0 && result.is_ok() {
+                let pixel = (corner.x as i32 + dx as i32, corner.y as i32 + dy as i32);
+                result = area.draw_pixel(pixel, &shade.mix(f64::from(cover.min(1.0))));
+            }
+        });
+        result?;
+    }
+    Ok(())
 }

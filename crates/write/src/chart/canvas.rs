@@ -1,7 +1,9 @@
-//! A canvas over a surface of some format: lines, areas, markers and text in the pixels of the finished picture, in colours
-//! of the palette. The surface applies the theme.
+//! A canvas that records lines, areas, markers and text, given in the pixels of the finished picture, in colours of the palette.
+//! A format writes what it holds, in the colours of a theme.
 //!
 //! Everything is drawn [`SCALE`] times larger: pixels are averaged later, and vectors gain fine coordinates.
+
+use std::cell::RefCell;
 
 use crate::palette::{Rgb, Role, Theme, Tint};
 
@@ -69,45 +71,48 @@ pub(crate) struct Type {
 /// A place on a surface, in its own pixels: [`SCALE`] to a pixel of the picture, from the upper left corner.
 pub(crate) type Pixel = (i32, i32);
 
-pub(crate) trait Surface {
-    /// Fills a rectangle given by its upper left and its lower right corner.
-    fn rectangle(&self, corners: [Pixel; 2], paint: Paint) -> anyhow::Result<()>;
-
-    fn polygon(&self, corners: &[Pixel], paint: Paint) -> anyhow::Result<()>;
-
-    /// Draws a line of that width in pixels through at least two places.
-    fn line(&self, path: &[Pixel], paint: Paint, width: u32) -> anyhow::Result<()>;
-
-    /// Sets a text on one line, its baseline at the place's y; place and em are in pixels of the picture.
-    fn text(&self, text: &str, place: CanvasPoint, kind: Type) -> anyhow::Result<()>;
+/// Something drawn, its places on the surface.
+pub(crate) enum Shape {
+    /// A filled rectangle, by its upper left and its lower right corner.
+    Rectangle([Pixel; 2], Paint),
+    Polygon(Vec<Pixel>, Paint),
+    /// A line of that width in pixels through at least two places.
+    Line(Vec<Pixel>, Paint, u32),
+    /// A text on one line, its baseline at the place's y; place and em are in pixels of the picture.
+    Text(String, CanvasPoint, Type),
 }
 
-pub(super) struct Canvas<'a> {
-    pub(crate) surface: &'a dyn Surface,
+/// A picture: what was drawn, in order.
+pub(crate) struct Canvas {
     /// Width and height of the picture.
     pub(crate) size: (u32, u32),
+    pub(crate) shapes: RefCell<Vec<Shape>>,
 }
 
-impl Canvas<'_> {
-    /// Fills a rectangle given by two opposite corners.
-    pub(crate) fn rectangle(&self, corners: [CanvasPoint; 2], paint: impl Into<Paint>) -> anyhow::Result<()> {
-        let [a, b] = corners.each_ref().map(|place| self.scaled(place));
-        self.surface.rectangle([(a.0.min(b.0), a.1.min(b.1)), (a.0.max(b.0), a.1.max(b.1))], paint.into())
+impl Canvas {
+    pub(crate) fn new(size: (u32, u32)) -> Canvas {
+        Canvas { size, shapes: RefCell::default() }
     }
 
-    pub(crate) fn fill(&self, corners: &[CanvasPoint], paint: impl Into<Paint>) -> anyhow::Result<()> {
-        self.surface
-            .polygon(&corners.iter().map(|place| self.scaled(place)).collect::<Vec<_>>(), paint.into())
+    fn add(&self, shape: Shape) {
+        self.shapes.borrow_mut().push(shape);
+    }
+
+    /// Fills a rectangle given by two opposite corners.
+    pub(crate) fn rectangle(&self, corners: [CanvasPoint; 2], paint: impl Into<Paint>) {
+        let [a, b] = corners.map(|place| self.scaled(place));
+        let corners = [(a.0.min(b.0), a.1.min(b.1)), (a.0.max(b.0), a.1.max(b.1))];
+        self.add(Shape::Rectangle(corners, paint.into()));
+    }
+
+    pub(crate) fn fill(&self, corners: &[CanvasPoint], paint: impl Into<Paint>) {
+        let corners = corners.iter().map(|place| self.scaled(*place)).collect();
+        self.add(Shape::Polygon(corners, paint.into()));
     }
 
     /// Draws a solid line from one place to another.
-    pub(crate) fn rule(
-        &self,
-        ends: [CanvasPoint; 2],
-        paint: impl Into<Paint>,
-        thickness: f64,
-    ) -> anyhow::Result<()> {
-        self.path(&ends, paint.into(), thickness)
+    pub(crate) fn rule(&self, ends: [CanvasPoint; 2], paint: impl Into<Paint>, thickness: f64) {
+        self.stroke(&ends, paint, thickness, Stroke::Solid);
     }
 
     /// Strokes a line through the given places.
@@ -117,59 +122,33 @@ impl Canvas<'_> {
         paint: impl Into<Paint>,
         thickness: f64,
         stroke: Stroke,
-    ) -> anyhow::Result<()> {
+    ) {
         let paint = paint.into();
-        match stroke {
-            Stroke::Solid => self.path(path, paint, thickness),
-            Stroke::Dashed => self.pieces(path, paint, thickness, (15.0, 8.0)),
-            Stroke::Dotted => self.pieces(path, paint, thickness, (3.5, 6.5)),
+        let pieces = match stroke {
+            Stroke::Solid => vec![path.to_vec()],
+            Stroke::Dashed => dashes(path, (15.0, 8.0)),
+            Stroke::Dotted => dashes(path, (3.5, 6.5)),
+        };
+        for piece in pieces {
+            let mut places: Vec<Pixel> = piece.into_iter().map(|place| self.scaled(place)).collect();
+            places.dedup();
+            if places.len() > 1 {
+                self.add(Shape::Line(places, paint, (thickness * f64::from(SCALE)).round() as u32));
+            }
         }
-    }
-
-    fn pieces(
-        &self,
-        path: &[CanvasPoint],
-        paint: Paint,
-        thickness: f64,
-        lengths: CanvasPoint,
-    ) -> anyhow::Result<()> {
-        dashes(path, lengths).iter().try_for_each(|piece| self.path(piece, paint, thickness))
-    }
-
-    fn path(&self, path: &[CanvasPoint], paint: Paint, thickness: f64) -> anyhow::Result<()> {
-        let mut places: Vec<Pixel> = path.iter().map(|place| self.scaled(place)).collect();
-        places.dedup();
-        if places.len() < 2 {
-            return Ok(());
-        }
-        self.surface.line(&places, paint, (thickness * f64::from(SCALE)).round() as u32)
     }
 
     /// Sets a text on one line, its baseline at the place's y.
-    pub(crate) fn text(&self, text: &str, place: CanvasPoint, kind: Type) -> anyhow::Result<()> {
-        self.surface.text(text, place, kind)
+    pub(crate) fn text(&self, text: &str, place: CanvasPoint, kind: Type) {
+        self.add(Shape::Text(text.to_owned(), place, kind));
     }
 
     /// The pixel of a place; what lies outside of the picture is moved to its edge.
-    fn scaled(&self, place: &CanvasPoint) -> Pixel {
+    fn scaled(&self, place: CanvasPoint) -> Pixel {
         let scale = f64::from(SCALE);
         let pixel = |at: f64, size: u32| ((at * scale).round() as i32).clamp(0, (size * SCALE) as i32);
         (pixel(place.0, self.size.0), pixel(place.1, self.size.1))
     }
-}
-
-/// A chart of any kind.
-pub(crate) trait Picture: Sync {
-    /// The name of its file, without extension.
-    fn name(&self) -> &str;
-
-    /// The width and height in pixels; bitmaps always have [`SIZE`].
-    fn size(&self) -> (u32, u32) {
-        SIZE
-    }
-
-    /// Draws itself on a canvas of that size.
-    fn draw(&self, canvas: &Canvas<'_>) -> anyhow::Result<()>;
 }
 
 /// Cuts a path into dashes of the first length with gaps of the second, running on around corners.

@@ -6,7 +6,7 @@ use super::canvas::{Align, Canvas, Paint, Type};
 use super::font::{Weight, fitted};
 use super::frame::{Frame, LegendRow, LegendSample};
 use super::geometry::{CanvasPoint, Plane, Rect, corners};
-use super::layout::{CAPTION, Extent, FrameLayout, MARGIN, SAMPLE_GAP, TEXT, TITLE, below, picture};
+use super::layout::{Axes, CAPTION, Extent, FrameLayout, MARGIN, SAMPLE_GAP, TEXT, TITLE, below, picture};
 use super::series::{Marks, Stroke, Style};
 
 /// Thickness of the lines of series.
@@ -35,75 +35,56 @@ pub(crate) fn baseline(middle: f64, em: f64) -> f64 {
 
 /// A marker with a rim of the ground's colour, so that it is visible over lines; open ones are empty inside.
 pub(crate) fn marker(
-    canvas: &Canvas<'_>,
+    canvas: &Canvas,
     place: CanvasPoint,
     style: Style,
     paint: impl Into<Paint>,
     radius: f64,
-) -> anyhow::Result<()> {
+) {
     let shape = |radius| corners(style.marker, place, radius);
-    canvas.fill(&shape(radius + 1.8), Role::Ground)?;
-    canvas.fill(&shape(radius), paint)?;
-    if style.filled { Ok(()) } else { canvas.fill(&shape(radius * 0.6), Role::Ground) }
+    canvas.fill(&shape(radius + 1.8), Role::Ground);
+    canvas.fill(&shape(radius), paint);
+    if !style.filled {
+        canvas.fill(&shape(radius * 0.6), Role::Ground);
+    }
 }
 
 /// The colour of ties, which is no side's.
 const TIE: Role = Role::Soft;
 
 /// A marker with the marks of its point: open and grey for a tie, with a cross inside for grade D.
-pub(crate) fn marked(
-    canvas: &Canvas<'_>,
-    place: CanvasPoint,
-    style: Style,
-    marks: Marks,
-    radius: f64,
-) -> anyhow::Result<()> {
+pub(crate) fn marked(canvas: &Canvas, place: CanvasPoint, style: Style, marks: Marks, radius: f64) {
     let filled = style.filled && !marks.is_tie;
     let own = if marks.is_tie { TIE } else { style.hue };
-    marker(canvas, place, Style { filled, ..style }, own, radius)?;
+    marker(canvas, place, Style { filled, ..style }, own, radius);
     if !marks.grade_d {
-        return Ok(());
+        return;
     }
     let (arm, hue) = (CROSS * radius, if filled { Role::Ground } else { own });
-    [-1.0, 1.0].into_iter().try_for_each(|slope| {
+    for slope in [-1.0, 1.0] {
         let ends = [(place.0 - arm, place.1 - slope * arm), (place.0 + arm, place.1 + slope * arm)];
-        canvas.rule(ends, hue, (0.28 * radius).max(1.4))
-    })
+        canvas.rule(ends, hue, (0.28 * radius).max(1.4));
+    }
 }
 
 /// The mark of a crossover: a ring with a dot in it.
-pub(crate) fn crossover(
-    canvas: &Canvas<'_>,
-    place: CanvasPoint,
-    hue: Role,
-    radius: f64,
-) -> anyhow::Result<()> {
+pub(crate) fn crossover(canvas: &Canvas, place: CanvasPoint, hue: Role, radius: f64) {
     let ring = Style { hue, stroke: Stroke::Solid, marker: 0, filled: false };
-    marker(canvas, place, ring, hue, 1.2 * radius)?;
+    marker(canvas, place, ring, hue, 1.2 * radius);
     canvas.fill(&corners(0, place, 0.35 * radius), hue)
 }
 
 /// The mark of a line whose best variant changes: two strokes across a gap.
-pub(crate) fn line_break(
-    canvas: &Canvas<'_>,
-    (x, y): CanvasPoint,
-    hue: Role,
-    radius: f64,
-) -> anyhow::Result<()> {
+pub(crate) fn line_break(canvas: &Canvas, (x, y): CanvasPoint, hue: Role, radius: f64) {
     let (half, rise) = (0.4 * radius, 1.1 * radius);
-    canvas.rectangle(Rect::around((x, y), half, 0.5 * radius).corners(), Role::Ground)?;
-    [x - half, x + half]
-        .into_iter()
-        .try_for_each(|x| canvas.rule([(x - half, y + rise), (x + half, y - rise)], hue, 2.8))
+    canvas.rectangle(Rect::around((x, y), half, 0.5 * radius).corners(), Role::Ground);
+    for x in [x - half, x + half] {
+        canvas.rule([(x - half, y + rise), (x + half, y - rise)], hue, 2.8);
+    }
 }
 
 /// A sample of a legend that starts at the place; `scale` is 1 in a legend of full size.
-pub(crate) fn sample(
-    canvas: &Canvas<'_>,
-    sample: LegendSample,
-    (left, middle): CanvasPoint,
-    scale: f64,
-) -> anyhow::Result<()> {
+pub(crate) fn sample(canvas: &Canvas, sample: LegendSample, (left, middle): CanvasPoint, scale: f64) {
     let right = left + sample.length();
     let line = |style: Style| {
         let ends = [(left, middle), (right, middle)];
@@ -113,7 +94,10 @@ pub(crate) fn sample(
     let mark = |style: Style| marker(canvas, center, style, style.hue, MARKER * scale);
     match sample {
         LegendSample::Rule(style) => line(style),
-        LegendSample::Line(style) => line(style).and_then(|()| mark(style)),
+        LegendSample::Line(style) => {
+            line(style);
+            mark(style);
+        }
         LegendSample::Marker(style) => mark(style),
         LegendSample::Mark(shown) => marked(canvas, center, SAMPLE, shown, MARKER * scale),
         LegendSample::Break => line_break(canvas, center, SAMPLE.hue, MARKER * scale),
@@ -126,102 +110,90 @@ pub(crate) fn sample(
 }
 
 /// Sets lines at the foot of the picture, cut to its width.
-pub(crate) fn captions(canvas: &Canvas<'_>, lines: &[String]) -> anyhow::Result<()> {
+pub(crate) fn captions(canvas: &Canvas, lines: &[String]) {
     let picture = picture();
     for (index, text) in lines.iter().rev().enumerate() {
         let baseline = picture.bottom - MARGIN / 2.0 - 6.0 - index as f64 * CAPTION * 1.4;
         let text = fitted(text, CAPTION, Weight::Regular, picture.right - 2.0 * MARGIN);
-        canvas.text(&text, (MARGIN, baseline), kind(CAPTION, Role::Soft, Align::Left))?;
+        canvas.text(&text, (MARGIN, baseline), kind(CAPTION, Role::Soft, Align::Left));
     }
-    Ok(())
 }
 
 pub(crate) struct FrameDrawing<'a> {
-    pub(crate) canvas: &'a Canvas<'a>,
+    pub(crate) canvas: &'a Canvas,
     pub(crate) frame: &'a Frame,
-    pub layout: &'a FrameLayout,
+    pub layout: FrameLayout<'a>,
 }
 
 impl<'a> FrameDrawing<'a> {
-    pub(crate) fn begin(
-        canvas: &'a Canvas<'a>,
-        frame: &'a Frame,
-        layout: &'a FrameLayout,
-    ) -> anyhow::Result<Self> {
-        canvas.rectangle(layout.picture.corners(), Role::Ground)?;
-        Ok(FrameDrawing { canvas, frame, layout })
-    }
-
-    pub(crate) fn plane(&self) -> Plane<'a> {
-        self.layout.plane(self.frame)
+    pub(crate) fn begin(canvas: &'a Canvas, frame: &'a Frame, axes: &'a Axes, extent: Extent) -> Self {
+        let layout = FrameLayout::of(frame, axes, extent);
+        canvas.rectangle(layout.picture.corners(), Role::Ground);
+        FrameDrawing { canvas, frame, layout }
     }
 
     /// Names of the axes and, of a file, title, subtitle and captions.
-    pub(crate) fn titles(&self) -> anyhow::Result<()> {
-        let (canvas, frame, plot) = (self.canvas, self.frame, &self.layout.plot);
+    pub(crate) fn titles(&self) {
+        let (canvas, frame, Plane { area: plot, x, y }) = (self.canvas, self.frame, self.layout.plane);
         let (ink, soft) = (Role::Ink, Role::Soft);
         let under = (plot.middle().0, plot.bottom + 86.0);
-        canvas.text(&frame.x.title, under, kind(TEXT, ink, Align::Center))?;
+        canvas.text(&x.title, under, kind(TEXT, ink, Align::Center));
         if self.layout.extent == Extent::Page {
-            return canvas.text(&frame.y.title, (4.0, 28.0), kind(TEXT, ink, Align::Left));
+            return canvas.text(&y.title, (4.0, 28.0), kind(TEXT, ink, Align::Left));
         }
-        canvas.text(&frame.title, (MARGIN, 62.0), medium(TITLE, ink, Align::Left))?;
-        canvas.text(&frame.subtitle, (MARGIN, 100.0), kind(TEXT, soft, Align::Left))?;
-        canvas.text(&frame.y.title, (MARGIN, 150.0), kind(TEXT, ink, Align::Left))?;
+        canvas.text(&frame.title, (MARGIN, 62.0), medium(TITLE, ink, Align::Left));
+        canvas.text(&frame.subtitle, (MARGIN, 100.0), kind(TEXT, soft, Align::Left));
+        canvas.text(&y.title, (MARGIN, 150.0), kind(TEXT, ink, Align::Left));
         captions(canvas, &frame.captions)
     }
 
     /// The lines at the labels of both axes, and the axes.
-    pub(crate) fn grid(&self) -> anyhow::Result<()> {
-        let (frame, plot) = (self.frame, &self.layout.plot);
+    pub(crate) fn grid(&self) {
+        let (plane, plot) = (self.layout.plane, self.layout.plane.area);
         let down = |x: f64, role: Role| self.canvas.rule([(x, plot.top), (x, plot.bottom)], role, 1.0);
-        for &value in &frame.x.minor {
-            down(self.plane().across(value), Role::MinorLine)?;
+        for &value in &plane.x.minor {
+            down(plane.across(value), Role::MinorLine);
         }
         let across = |value: f64, role: Role, thickness| {
-            let y = self.plane().down(value);
+            let y = plane.down(value);
             self.canvas.rule([(plot.left, y), (plot.right, y)], role, thickness)
         };
-        frame.y.minor.iter().try_for_each(|&value| across(value, Role::MinorLine, 1.0))?;
-        frame.y.ticks.iter().try_for_each(|tick| across(tick.value, Role::Line, 1.4))?;
-        for tick in &frame.x.ticks {
-            let x = self.plane().across(tick.value);
-            down(x, Role::Line)?;
-            self.canvas.rule([(x, plot.bottom), (x, plot.bottom + 9.0)], Role::Axis, 2.0)?;
+        plane.y.minor.iter().for_each(|&value| across(value, Role::MinorLine, 1.0));
+        plane.y.ticks.iter().for_each(|tick| across(tick.value, Role::Line, 1.4));
+        for tick in &plane.x.ticks {
+            let x = plane.across(tick.value);
+            down(x, Role::Line);
+            self.canvas.rule([(x, plot.bottom), (x, plot.bottom + 9.0)], Role::Axis, 2.0);
         }
         let axes = [(plot.left, plot.top), (plot.left, plot.bottom), (plot.right, plot.bottom)];
         self.canvas.stroke(&axes, Role::Axis, 2.0, Stroke::Solid)
     }
 
-    pub(crate) fn axis_labels(&self) -> anyhow::Result<()> {
-        let (plot, ink) = (&self.layout.plot, Role::Ink);
-        for tick in &self.frame.y.ticks {
-            let place = (plot.left - 12.0, baseline(self.plane().down(tick.value), TEXT));
-            self.canvas.text(&tick.label, place, kind(TEXT, ink, Align::Right))?;
+    pub(crate) fn axis_labels(&self) {
+        let (plane, plot, ink) = (self.layout.plane, self.layout.plane.area, Role::Ink);
+        for tick in &plane.y.ticks {
+            let place = (plot.left - 12.0, baseline(plane.down(tick.value), TEXT));
+            self.canvas.text(&tick.label, place, kind(TEXT, ink, Align::Right));
         }
-        for label in below(&self.plane(), TEXT) {
+        for label in below(&plane, TEXT) {
             let place = (label.x, plot.bottom + 38.0);
-            self.canvas.text(&label.text, place, kind(TEXT, ink, Align::Center))?;
+            self.canvas.text(&label.text, place, kind(TEXT, ink, Align::Center));
         }
-        Ok(())
     }
 
-    pub(crate) fn legend(&self) -> anyhow::Result<()> {
+    pub(crate) fn legend(&self) {
         let (left, em, ink) = (self.layout.legend.left, self.layout.legend_em, Role::Ink);
         for entry in &self.layout.entries {
             let (y, left) = (baseline(entry.middle, em), left + entry.indent);
             match &entry.row {
-                LegendRow::Heading(text) => {
-                    self.canvas.text(text, (left, y), medium(em, ink, Align::Left))?
-                }
-                LegendRow::Note(text) => self.canvas.text(text, (left, y), kind(em, ink, Align::Left))?,
+                LegendRow::Heading(text) => self.canvas.text(text, (left, y), medium(em, ink, Align::Left)),
+                LegendRow::Note(text) => self.canvas.text(text, (left, y), kind(em, ink, Align::Left)),
                 LegendRow::Entry(shown, text) => {
                     let right = left + shown.length();
-                    sample(self.canvas, *shown, (left, entry.middle), em / TEXT)?;
-                    self.canvas.text(text, (right + SAMPLE_GAP, y), kind(em, ink, Align::Left))?;
+                    sample(self.canvas, *shown, (left, entry.middle), em / TEXT);
+                    self.canvas.text(text, (right + SAMPLE_GAP, y), kind(em, ink, Align::Left));
                 }
             }
         }
-        Ok(())
     }
 }

@@ -1,8 +1,7 @@
-//! The frame around the data of every large chart: titles, axes, legend, captions.
+//! The texts around the data of a chart: titles, legend, captions.
 
 use crate::palette::Role;
 
-use super::axis::Axis;
 use super::series::{Marks, Style};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -14,10 +13,6 @@ pub(crate) struct Frame {
     pub subtitle: String,
     /// Lines at the foot: machine, clocks, date.
     pub captions: Vec<String>,
-    pub x: Axis,
-    pub y: Axis,
-    /// Rows of text above the plot that the chart fills itself.
-    pub(crate) rows_above: usize,
     pub(crate) legend: Vec<LegendRow>,
 }
 

@@ -1,6 +1,7 @@
 //! Computes the places of the parts of a frame in pixels: plot, legend, titles, captions.
 
 use super::SIZE;
+use super::axis::Axis;
 use super::font::{Weight, width, wrapped};
 use super::frame::{Frame, LegendRow};
 use super::geometry::{Plane, Rect};
@@ -38,10 +39,14 @@ impl Extent {
             Extent::Page => (840, 560),
         }
     }
+
+    fn picture(self) -> Rect {
+        let (right, bottom) = self.size();
+        Rect { left: 0.0, top: 0.0, right: right.into(), bottom: bottom.into() }
+    }
 }
 
 /// A row of the legend in its place.
-#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
     /// The row, or a further line of one whose text is wider than the strip.
     pub row: LegendRow,
@@ -51,65 +56,60 @@ pub(crate) struct Entry {
     pub middle: f64,
 }
 
+/// The axes of a chart with one plot.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct FrameLayout {
+pub(crate) struct Axes {
+    pub x: Axis,
+    pub y: Axis,
+    /// Rows of text above the plot that the chart fills itself.
+    pub(crate) rows_above: usize,
+}
+
+pub(crate) struct FrameLayout<'a> {
     pub extent: Extent,
     pub picture: Rect,
-    pub plot: Rect,
+    pub(crate) plane: Plane<'a>,
     pub(crate) legend: Rect,
     pub entries: Vec<Entry>,
     pub(crate) legend_em: f64,
 }
 
-impl FrameLayout {
-    pub(crate) fn of(frame: &Frame, extent: Extent) -> FrameLayout {
-        match extent {
-            Extent::File => FrameLayout::of_file(frame),
-            Extent::Page => FrameLayout::of_page(frame),
+impl<'a> FrameLayout<'a> {
+    /// The places in a file, or in a page those of the plot with its axes alone.
+    pub(crate) fn of(frame: &Frame, axes: &'a Axes, extent: Extent) -> FrameLayout<'a> {
+        let Axes { x, y, rows_above } = axes;
+        let (picture, above) = (extent.picture(), *rows_above as f64 * ROW_ABOVE);
+        let labels = tick_labels(y, TEXT, 0.0);
+        if extent == Extent::Page {
+            let (right, bottom) = (picture.right - 24.0, picture.bottom - 98.0);
+            let area = Rect { left: labels + 20.0, top: 52.0 + above, right, bottom };
+            let legend = Rect { left: right, ..area };
+            let plane = Plane { area, x, y };
+            return FrameLayout { extent, picture, plane, legend, entries: vec![], legend_em: TEXT };
         }
-    }
-
-    /// The plot with its axes alone.
-    fn of_page(frame: &Frame) -> FrameLayout {
-        let extent = Extent::Page;
-        let (width, height) = extent.size();
-        let picture = Rect { left: 0.0, top: 0.0, right: f64::from(width), bottom: f64::from(height) };
-        let top = 52.0 + frame.rows_above as f64 * ROW_ABOVE;
-        let left = tick_labels(frame) + 20.0;
-        let plot = Rect { left, top, right: picture.right - 24.0, bottom: picture.bottom - 98.0 };
-        let legend = Rect { left: plot.right, ..plot };
-        FrameLayout { extent, picture, plot, legend, entries: vec![], legend_em: TEXT }
-    }
-
-    fn of_file(frame: &Frame) -> FrameLayout {
-        let picture = picture();
-        let bottom = picture.bottom - MARGIN / 2.0 - frame.captions.len() as f64 * CAPTION * 1.4 - 112.0;
-        let strip = strip_width(&frame.legend);
-        let plot = Rect {
-            left: MARGIN + tick_labels(frame) + 16.0,
-            top: 172.0 + frame.rows_above as f64 * ROW_ABOVE,
-            right: picture.right - MARGIN - strip - 28.0,
-            bottom,
-        };
-        let legend = Rect { left: plot.right + 28.0, top: 172.0, right: picture.right - MARGIN, bottom };
+        let bottom = above_captions(&frame.captions) - 112.0;
+        let (left, right) =
+            (MARGIN + labels + 16.0, picture.right - MARGIN - strip_width(&frame.legend) - 28.0);
+        let area = Rect { left, top: 172.0 + above, right, bottom };
+        let legend = Rect { left: right + 28.0, top: 172.0, right: picture.right - MARGIN, bottom };
         let (entries, legend_em) = entries(&frame.legend, &legend);
-        FrameLayout { extent: Extent::File, picture, plot, legend, entries, legend_em }
-    }
-
-    pub(crate) fn plane<'a>(&self, frame: &'a Frame) -> Plane<'a> {
-        Plane { area: self.plot, x: &frame.x, y: &frame.y }
+        FrameLayout { extent, picture, plane: Plane { area, x, y }, legend, entries, legend_em }
     }
 }
 
-/// Width of the labels of the y axis.
-fn tick_labels(frame: &Frame) -> f64 {
-    let wide = |text: &str| width(text, TEXT, Weight::Regular);
-    frame.y.ticks.iter().map(|tick| wide(&tick.label)).fold(0.0, f64::max)
+/// Width of the widest label of an axis, `least` or more.
+pub(crate) fn tick_labels(axis: &Axis, em: f64, least: f64) -> f64 {
+    axis.ticks.iter().map(|tick| width(&tick.label, em, Weight::Regular)).fold(least, f64::max)
 }
 
 /// The picture of a file.
 pub(crate) fn picture() -> Rect {
-    Rect { left: 0.0, top: 0.0, right: f64::from(SIZE.0), bottom: f64::from(SIZE.1) }
+    Extent::File.picture()
+}
+
+/// The lower end of what is above the captions of a file.
+pub(crate) fn above_captions(captions: &[String]) -> f64 {
+    picture().bottom - MARGIN / 2.0 - captions.len() as f64 * CAPTION * 1.4
 }
 
 fn weight(row: &LegendRow) -> Weight {
@@ -166,7 +166,6 @@ fn lines(row: &LegendRow, strip: f64) -> Vec<(LegendRow, f64)> {
 const APART: f64 = 14.0;
 
 /// A text centred at `x`, under the x axis.
-#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TickLabel {
     pub x: f64,
     pub text: String,

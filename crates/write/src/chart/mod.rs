@@ -1,7 +1,6 @@
 //! Draws the charts of reports as PNG, SVG, or fragments of a page.
 //!
-//! A model says what a chart shows: `lines`, [`panels`]. It is laid out in pixels and drawn on a canvas, the same
-//! for every format.
+//! A model says what a chart shows. It is laid out in pixels and drawn on a canvas, the same for every format.
 
 mod axis;
 mod bitmap;
@@ -11,12 +10,11 @@ mod font;
 mod frame;
 mod geometry;
 mod layout;
-mod linear;
 mod lines;
 mod names;
 mod overview;
 mod page;
-pub mod panels;
+pub(crate) mod panels;
 mod phases;
 mod placing;
 mod plot;
@@ -41,9 +39,8 @@ use gpubench_text::cut;
 use rayon::prelude::*;
 
 use canvas::Canvas;
-use canvas::Picture;
 pub(crate) use canvas::SIZE;
-use frame::{Frame, LegendRow};
+use frame::Frame;
 use layout::Extent;
 use lines::LineChart;
 use lines::quantity::Quantity;
@@ -128,53 +125,29 @@ impl Chart {
         }
     }
 
-    /// The frame; an overview has none.
-    fn frame(&self) -> Result<&Frame, &Overview> {
+    fn frame(&self) -> &Frame {
         match self {
-            Chart::Lines(chart) => Ok(&chart.frame),
-            Chart::Phases(chart) => Ok(&chart.frame),
-            Chart::Roofline(chart) => Ok(&chart.frame),
-            Chart::Overview(chart) => Err(chart),
+            Chart::Lines(chart) => &chart.frame,
+            Chart::Phases(chart) => &chart.frame,
+            Chart::Roofline(chart) => &chart.frame,
+            Chart::Overview(chart) => &chart.frame,
         }
     }
 
-    /// The name of its file, and what it shows in words.
-    fn names(&self) -> (&str, &str) {
-        match self.frame() {
-            Ok(frame) => (&frame.name, &frame.title),
-            Err(overview) => (&overview.name, &overview.title),
-        }
-    }
-
-    /// The subtitle, the legend and the lines at the foot.
-    fn texts(&self) -> (String, Vec<LegendRow>, &[String]) {
-        match self.frame() {
-            Ok(frame) => (frame.subtitle.clone(), frame.legend.clone(), &frame.captions),
-            Err(overview) => {
-                let legend =
-                    overview.legend.iter().map(|(sample, text)| LegendRow::Entry(*sample, text.clone()));
-                (String::new(), legend.collect(), &overview.captions)
-            }
-        }
-    }
-
-    fn draw_in(&self, extent: Extent, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+    /// Draws a file, or for a page the plot alone, which an overview does not have.
+    fn draw(&self, extent: Extent) -> Canvas {
+        let canvas = Canvas::new(extent.size());
         match self {
-            Chart::Lines(chart) => lines::draw(chart, extent, canvas),
-            Chart::Phases(chart) => phases::draw(chart, extent, canvas),
-            Chart::Roofline(chart) => roofline::draw(chart, extent, canvas),
-            Chart::Overview(chart) => overview::draw(chart, canvas),
+            Chart::Lines(chart) => lines::draw(chart, extent, &canvas),
+            Chart::Phases(chart) => phases::draw(chart, extent, &canvas),
+            Chart::Roofline(chart) => roofline::draw(chart, extent, &canvas),
+            Chart::Overview(chart) => overview::draw(chart, &canvas),
         }
-    }
-}
-
-impl Picture for Chart {
-    fn name(&self) -> &str {
-        self.names().0
+        canvas
     }
 
-    fn draw(&self, canvas: &Canvas<'_>) -> anyhow::Result<()> {
-        self.draw_in(Extent::File, canvas)
+    fn file(&self) -> (&str, Canvas) {
+        (&self.frame().name, self.draw(Extent::File))
     }
 }
 
@@ -229,20 +202,29 @@ fn caches(sheets: &[Sheet<'_>]) -> Option<Cache> {
 /// # Errors
 /// A chart cannot be drawn or encoded.
 pub(crate) fn files(reports: &[(&str, &Report)], drawing: &Drawing<'_>) -> anyhow::Result<Vec<File>> {
-    pictures(&charts(reports, drawing.selection), drawing.formats, drawing.theme)
+    pictures(&charts(reports, drawing.selection), Chart::file, drawing.formats, drawing.theme)
 }
 
-/// Charts of one kind as files, in each of the formats.
-fn pictures<P: Picture>(charts: &[P], formats: &[Format], theme: Theme) -> anyhow::Result<Vec<File>> {
+/// Charts of one kind, each with its name and drawing, as files in each of the formats.
+fn pictures<C: Sync>(
+    charts: &[C],
+    of: fn(&C) -> (&str, Canvas),
+    formats: &[Format],
+    theme: Theme,
+) -> anyhow::Result<Vec<File>> {
     let pairs: Vec<_> =
         charts.iter().flat_map(|chart| formats.iter().map(move |&format| (chart, format))).collect();
-    let mut files = vec![];
-    for some in pairs.chunks(AT_ONCE) {
-        let drawn: anyhow::Result<Vec<File>> =
-            some.par_iter().map(|&(chart, format)| file(chart, format, theme)).collect();
-        files.extend(drawn?);
-    }
-    Ok(files)
+    let file = |&(chart, format): &(&C, Format)| {
+        let (name, canvas) = of(chart);
+        let name = format!("{}.{}", short(name), format.extension());
+        let bytes = match format {
+            Format::Png => bitmap::png(&canvas, theme).with_context(|| format!("cannot draw {name}"))?,
+            Format::Svg => svg::file(&canvas, theme).into_bytes(),
+        };
+        Ok(File { name, bytes })
+    };
+    let drawn = pairs.chunks(AT_ONCE).map(|some| some.par_iter().map(file).collect());
+    Ok(drawn.collect::<anyhow::Result<Vec<Vec<File>>>>()?.concat())
 }
 
 /// Returns a name that file systems accept: a long one is cut, and ends with a hash of the whole.
@@ -255,16 +237,5 @@ fn short(name: &str) -> Cow<'_, str> {
     format!("{}-{:016x}", cut::start(name, LONGEST / 4), fnv1a(0, name.as_bytes())).into()
 }
 
-fn file(chart: &impl Picture, format: Format, theme: Theme) -> anyhow::Result<File> {
-    let name = format!("{}.{}", short(chart.name()), format.extension());
-    let bytes = match format {
-        Format::Png => bitmap::png(chart, theme),
-        Format::Svg => svg::file(chart, theme),
-    };
-    Ok(File { bytes: bytes.with_context(|| format!("cannot draw {name}"))?, name })
-}
-
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod text_dump;

@@ -13,7 +13,7 @@ const TOLD_APART: usize = 14;
 
 /// The largest number of lines of a chart of `reports`, where a reader could not distinguish them.
 pub fn crowded(reports: &[(&str, &Report)], selection: Selection) -> Option<usize> {
-    let lines = |chart: &Chart| if let Chart::Lines(chart) = chart { chart.series.len() } else { 0 };
+    let lines = |chart: &Chart| if let Chart::Lines(chart) = chart { chart.lines.series.len() } else { 0 };
     let most = charts(reports, selection).iter().map(lines).max()?;
     (most > TOLD_APART).then_some(most)
 }

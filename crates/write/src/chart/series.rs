@@ -7,7 +7,7 @@ use gpubench_report::{Accuracy, Side};
 
 /// One point with its spread.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Point {
+pub(crate) struct Point {
     /// Size of the operands.
     pub x: f64,
     /// Median time in seconds, or ratio.
@@ -31,7 +31,7 @@ impl Point {
 
 /// Reservations about a point, which its marker and its label show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
+pub(crate) struct Marks {
     /// The interval of the speed-up includes 1: a tie, in no side's colour.
     pub is_tie: bool,
     /// A time has grade D.

@@ -33,9 +33,7 @@ struct StyledVariant<'a> {
 }
 
 /// The styles of every variant of some reports.
-pub(crate) struct VariantStyles<'a> {
-    variants: Vec<StyledVariant<'a>>,
-}
+pub(crate) struct VariantStyles<'a>(Vec<StyledVariant<'a>>);
 
 impl<'a> VariantStyles<'a> {
     /// Variants that share a chart differ in colour, and in shape as far as there are shapes; where a chart has more
@@ -48,15 +46,8 @@ impl<'a> VariantStyles<'a> {
                 Some(known) if known.ops.contains(&op) => {}
                 Some(known) => known.ops.push(op),
                 None => {
-                    let (hue, marker) = (Role::Ink, 0);
-                    variants.push(StyledVariant {
-                        side: row.side,
-                        backend,
-                        name,
-                        ops: vec![op],
-                        hue,
-                        marker,
-                    });
+                    let (side, ops, hue, marker) = (row.side, vec![op], Role::Ink, 0);
+                    variants.push(StyledVariant { side, backend, name, ops, hue, marker });
                 }
             }
         }
@@ -66,12 +57,12 @@ impl<'a> VariantStyles<'a> {
             let (chosen, rest) = variants.split_at_mut(index);
             rest[0].choose(chosen);
         }
-        VariantStyles { variants }
+        VariantStyles(variants)
     }
 
     /// The style of a row's variant; `turn` shifts the shape, for the reports that share a chart.
     pub(crate) fn style(&self, row: &Row, turn: usize) -> Style {
-        let found = self.variants.iter().find(|known| known.is(&row.backend, &row.variant));
+        let found = self.0.iter().find(|known| known.is(&row.backend, &row.variant));
         let (hue, marker) = found.map_or((Role::Ink, 0), |found| (found.hue, found.marker));
         Style { hue, stroke: Stroke::of(row), marker: marker + turn, filled: row.side == Side::Gpu }
     }

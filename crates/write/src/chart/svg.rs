@@ -1,18 +1,13 @@
 //! Charts as vectors: SVG whose texts stay texts.
 
-use std::cell::RefCell;
 use std::fmt::Write;
 
 use crate::palette::Theme;
 use gpubench_text::escape::xml;
 
-use super::canvas::Picture;
-use super::canvas::{Align, Canvas, Paint, Pixel, SCALE, Surface, Type};
+use super::canvas::{Align, Canvas, Paint, Pixel, SCALE, Shape, Type};
 use super::font::{MEDIUM, REGULAR, Weight};
 use super::geometry::CanvasPoint;
-
-/// Family that texts name; the first is the embedded font.
-const FAMILY: &str = "Roboto, Helvetica, Arial, sans-serif";
 
 /// The way in which a drawing refers to colours.
 #[derive(Clone, Copy)]
@@ -24,106 +19,92 @@ enum Colors {
 }
 
 /// A file with its font inside, in the colours of a theme.
-pub(crate) fn file(picture: &impl Picture, theme: Theme) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn file(canvas: &Canvas, theme: Theme) -> String {
     let style = format!("<style>{}</style>\n", font_faces());
-    Ok(drawn(picture, Colors::Fixed(theme), &style)?.into_bytes())
+    written(canvas, Colors::Fixed(theme), &style)
 }
 
 /// An `svg` element for a page that has [`font_faces`] and sets the variables of the palette.
-pub(crate) fn fragment(picture: &impl Picture) -> anyhow::Result<String> {
-    drawn(picture, Colors::Variables, "")
+pub(crate) fn fragment(canvas: &Canvas) -> String {
+    written(canvas, Colors::Variables, "")
 }
 
-/// The chart, with `head` before anything drawn.
-fn drawn(picture: &impl Picture, colors: Colors, head: &str) -> anyhow::Result<String> {
-    let (width, height) = picture.size();
+/// The picture, with `head` before anything drawn.
+fn written(canvas: &Canvas, colors: Colors, head: &str) -> String {
+    let (width, height) = canvas.size;
     let (large_width, large_height) = (width * SCALE, height * SCALE);
-    let open = format!(
+    let shapes: String = canvas.shapes.borrow().iter().map(|shape| element(shape, colors)).collect();
+    format!(
         "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {large_width} {large_height}\" \
-         xmlns=\"http://www.w3.org/2000/svg\">\n{head}"
-    );
-    let svg = Svg { text: RefCell::new(open), colors };
-    picture.draw(&Canvas { surface: &svg, size: (width, height) })?;
-    Ok(svg.text.into_inner() + "</svg>\n")
+         xmlns=\"http://www.w3.org/2000/svg\">\n{head}{shapes}</svg>\n"
+    )
 }
 
-struct Svg {
-    text: RefCell<String>,
-    colors: Colors,
-}
-
-impl Svg {
-    fn write(&self, element: &str) {
-        self.text.borrow_mut().push_str(element);
-    }
-
+impl Colors {
     /// The colour, and the opacity as an attribute.
-    fn paint(&self, paint: Paint) -> (String, String) {
-        let attribute = |opacity: &str| format!(" opacity=\"{opacity}\"");
-        match self.colors {
+    fn paint(self, paint: Paint) -> (String, String) {
+        let attribute = |opacity: String| format!(" opacity=\"{opacity}\"");
+        match self {
             Colors::Fixed(theme) => {
                 let ((red, green, blue), opacity) = paint.seen(theme);
-                (format!("#{red:02X}{green:02X}{blue:02X}"), attribute(&opacity.to_string()))
+                (format!("#{red:02X}{green:02X}{blue:02X}"), attribute(opacity.to_string()))
             }
             Colors::Variables => {
                 let (color, opacity) = paint.variables();
-                (color, opacity.map_or_else(String::new, |opacity| attribute(&opacity)))
+                (color, opacity.map(attribute).unwrap_or_default())
             }
         }
     }
 }
 
-impl Surface for Svg {
-    fn rectangle(&self, [(left, top), (right, bottom)]: [Pixel; 2], paint: Paint) -> anyhow::Result<()> {
-        let (color, opacity) = self.paint(paint);
-        let (width, height) = (right - left, bottom - top);
-        self.write(&format!(
-            "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"{opacity} fill=\"{color}\" \
-             stroke=\"none\"/>\n"
-        ));
-        Ok(())
+fn element(shape: &Shape, colors: Colors) -> String {
+    match shape {
+        Shape::Rectangle([(left, top), (right, bottom)], paint) => {
+            let (color, opacity) = colors.paint(*paint);
+            let (width, height) = (right - left, bottom - top);
+            format!(
+                "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"{opacity} fill=\"{color}\" \
+                 stroke=\"none\"/>\n"
+            )
+        }
+        Shape::Polygon(corners, paint) => {
+            let ((color, opacity), path) = (colors.paint(*paint), path(corners));
+            format!("<path{opacity} fill=\"{color}\" d=\"{path}z\"/>\n")
+        }
+        Shape::Line(points, paint, width) => {
+            let ((color, opacity), path) = (colors.paint(*paint), path(points));
+            format!(
+                "<path fill=\"none\"{opacity} stroke=\"{color}\" stroke-width=\"{width}\" d=\"{path}\"/>\n"
+            )
+        }
+        Shape::Text(text, place, kind) => text_element(text, *place, *kind, colors),
     }
+}
 
-    fn polygon(&self, corners: &[Pixel], paint: Paint) -> anyhow::Result<()> {
-        let ((color, opacity), path) = (self.paint(paint), path(corners));
-        self.write(&format!("<path{opacity} fill=\"{color}\" d=\"{path}z\"/>\n"));
-        Ok(())
-    }
-
-    fn line(&self, points: &[Pixel], paint: Paint, width: u32) -> anyhow::Result<()> {
-        let ((color, opacity), path) = (self.paint(paint), path(points));
-        self.write(&format!(
-            "<path fill=\"none\"{opacity} stroke=\"{color}\" stroke-width=\"{width}\" d=\"{path}\"/>\n"
-        ));
-        Ok(())
-    }
-
-    fn text(&self, text: &str, (x, y): CanvasPoint, kind: Type) -> anyhow::Result<()> {
-        let scale = f64::from(SCALE);
-        let em = kind.em * scale;
-        let anchor = match kind.align {
-            Align::Left => "start",
-            Align::Center => "middle",
-            Align::Right => "end",
-        };
-        // The baseline hangs 0.76 em under the text's top.
-        let [left, baseline, drop] = [x * scale, y * scale, 0.76 * em].map(|pixels| pixels.round() as i32);
-        let top = baseline - drop;
-        let weight = if kind.weight == Weight::Medium { " font-weight=\"bold\"" } else { "" };
-        // The last digit of the size is that of plotters' writer, so that files keep every byte.
-        let size = em * 1.24 / 1.24;
-        let ((color, opacity), text) = (self.paint(kind.paint), xml(text));
-        // Texts of a fragment have the family of the page around it.
-        let family = match self.colors {
-            Colors::Fixed(_) => format!(" font-family=\"{FAMILY}\""),
-            Colors::Variables => String::new(),
-        };
-        self.write(&format!(
-            "<text x=\"{left}\" y=\"{top}\" dy=\"0.76em\" text-anchor=\"{anchor}\"{family} \
-             font-size=\"{size}\"{opacity} fill=\"{color}\"{weight}>\n{text}\n</text>\n"
-        ));
-        Ok(())
-    }
+fn text_element(text: &str, (x, y): CanvasPoint, kind: Type, colors: Colors) -> String {
+    let scale = f64::from(SCALE);
+    let em = kind.em * scale;
+    let anchor = match kind.align {
+        Align::Left => "start",
+        Align::Center => "middle",
+        Align::Right => "end",
+    };
+    // The baseline hangs 0.76 em under the text's top.
+    let [left, baseline, drop] = [x * scale, y * scale, 0.76 * em].map(|pixels| pixels.round() as i32);
+    let top = baseline - drop;
+    let weight = if kind.weight == Weight::Medium { " font-weight=\"bold\"" } else { "" };
+    // The last digit of the size is that of plotters' writer, so that files keep every byte.
+    let size = em * 1.24 / 1.24;
+    let ((color, opacity), text) = (colors.paint(kind.paint), xml(text));
+    // Texts of a fragment have the family of the page around it.
+    let family = match colors {
+        Colors::Fixed(_) => " font-family=\"Roboto, Helvetica, Arial, sans-serif\"",
+        Colors::Variables => "",
+    };
+    format!(
+        "<text x=\"{left}\" y=\"{top}\" dy=\"0.76em\" text-anchor=\"{anchor}\"{family} \
+         font-size=\"{size}\"{opacity} fill=\"{color}\"{weight}>\n{text}\n</text>\n"
+    )
 }
 
 /// The data of a path through the points: each after the first relative to the one before it, which is half as long as

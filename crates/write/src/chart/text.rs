@@ -36,46 +36,36 @@ pub(crate) fn ratio_text(pair: &Pair<'_>) -> String {
     format!("{leader}{text}{}", marks_text(pair))
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Caption {
-    /// What points, bands and marks are; `{b}` is B's name, and `{side}` empty where the contenders have names.
-    text: &'static str,
-    /// Whether the times of each side are by its own clock, so that the clocks must be named.
-    own_clocks: bool,
-}
+/// What points, bands and marks of a chart are: `{b}` is B's name, and `{side}` empty where the contenders have names. And whether
+/// the times of each side are by its own clock, so that the clocks must be named.
+pub(crate) type Caption = (&'static str, bool);
 
-impl Caption {
-    const fn of(text: &'static str) -> Caption {
-        Caption { text, own_clocks: true }
-    }
-}
-
-pub(crate) const THROUGHPUT: Caption = Caption::of(POINTS);
-/// The caption of time charts, whose axis names the one clock.
-pub(crate) const TIME: Caption = Caption { text: POINTS, own_clocks: false };
 const POINTS: &str = "Points: medians. Bands: their 95 % intervals.";
+pub(crate) const THROUGHPUT: Caption = (POINTS, true);
+/// The caption of time charts, whose axis names the one clock.
+pub(crate) const TIME: Caption = (POINTS, false);
 pub(crate) const SPEED_UPS: Caption =
-    Caption::of("Points: ratios of medians. Rings: {b} faster from this N. Bands: 95 % intervals of both.");
-pub(crate) const OVERVIEW: Caption = Caption {
-    text: "Host clock. Best correct variant of each{side}. Bands: 95 % intervals. Rings: crossings with an interval. Log axes; x: N.",
-    own_clocks: false,
-};
+    ("Points: ratios of medians. Rings: {b} faster from this N. Bands: 95 % intervals of both.", true);
+pub(crate) const OVERVIEW: Caption = (
+    "Host clock. Best correct variant of each{side}. Bands: 95 % intervals. Rings: crossings with an interval. Log axes; x: N.",
+    false,
+);
 pub(crate) const PHASES: Caption =
-    Caption::of("Parts: medians. Launch and wait: the host's time minus the device's.");
-pub(crate) const ROOFLINE: Caption = Caption::of("Points: medians. Peaks: measured on this machine.");
+    ("Parts: medians. Launch and wait: the host's time minus the device's.", true);
+pub(crate) const ROOFLINE: Caption = ("Points: medians. Peaks: measured on this machine.", true);
 
 /// The lines at the foot of a chart: a machine per line, then how the figures came about.
 pub(crate) fn captions(
     reports: &[(&str, &Report)],
     names: &[String],
     cache: Option<Cache>,
-    caption: Caption,
+    (text, own_clocks): Caption,
 ) -> Vec<String> {
     let mut lines: Vec<String> = match reports {
-        [(_, report)] => vec![machine(report, caption)],
+        [(_, report)] => vec![machine(report, own_clocks)],
         several => {
             let named = several.iter().zip(names);
-            named.map(|((_, report), name)| format!("{name}: {}", machine(report, caption))).collect()
+            named.map(|((_, report), name)| format!("{name}: {}", machine(report, own_clocks))).collect()
         }
     };
     let versions = distinct(reports.iter().map(|(_, report)| report.environment.gpubench_version.as_str()));
@@ -83,19 +73,19 @@ pub(crate) fn captions(
     let cache = cache.map(|cache| format!(" Cache: {cache}.")).unwrap_or_default();
     let versus = reports.first().map_or(Versus::SIDES, |(_, report)| Versus::of(report));
     let side = if versus.is_named() { "" } else { " side" };
-    let text = caption.text.replace("{b}", versus.label(Contender::B)).replace("{side}", side);
+    let text = text.replace("{b}", versus.label(Contender::B)).replace("{side}", side);
     lines.push(format!("{text}{cache} Every answer checked. gpubench {versions}"));
     lines
 }
 
 /// `GPU: NVIDIA H200, device clock · CPU: Xeon, 16 threads, host clock · 2026-11-21`.
-fn machine(report: &Report, caption: Caption) -> String {
+fn machine(report: &Report, own_clocks: bool) -> String {
     let environment = &report.environment;
     let versus = Versus::of(report);
     let of_contender = |one: Contender| {
         let clock = clock(report, versus, one)?;
         let device = versus.device(report, one);
-        let clock = (caption.own_clocks || device.is_none()).then_some(clock);
+        let clock = (own_clocks || device.is_none()).then_some(clock);
         let facts: Vec<String> = device.into_iter().chain(clock).collect();
         let (label, name) = (versus.label(one), name(versus, one));
         let whole = if versus.label(one) == versus.name(one) { String::new() } else { format!(" ({name})") };

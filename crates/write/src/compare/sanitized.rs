@@ -17,8 +17,16 @@ impl Sanitized {
         texts(&mut plain).into_iter().for_each(|text| *text = sanitize(text));
         plain.means.retain(|mean| mean.ratio.is_finite());
         plain.mean_changes.retain(|mean| mean.ratio.is_finite());
-        plain.mean_changes.iter_mut().for_each(drop_infinite_of_mean);
-        plain.cells.iter_mut().for_each(drop_infinite);
+        for MeanChange {
+            interval, p, p_corrected, smallest_detectable_change, variation_between_runs, ..
+        } in &mut plain.mean_changes
+        {
+            drop_infinite(
+                &mut [p, p_corrected, smallest_detectable_change, variation_between_runs],
+                interval,
+            );
+        }
+        plain.cells.iter_mut().for_each(drop_infinite_of_cell);
         Sanitized(plain)
     }
 }
@@ -106,16 +114,14 @@ fn texts(comparison: &mut Comparison) -> Vec<&mut String> {
     texts
 }
 
-fn drop_infinite_of_mean(change: &mut MeanChange) {
-    let MeanChange { interval, p, p_corrected, smallest_detectable_change, variation_between_runs, .. } =
-        change;
-    for figure in [p, p_corrected, smallest_detectable_change, variation_between_runs] {
-        *figure = figure.filter(|figure| figure.is_finite());
+fn drop_infinite(figures: &mut [&mut Option<f64>], interval: &mut Option<[f64; 2]>) {
+    for figure in figures {
+        **figure = figure.filter(|figure| figure.is_finite());
     }
     *interval = interval.filter(|ends| ends.iter().all(|end| end.is_finite()));
 }
 
-fn drop_infinite(change: &mut Change) {
+fn drop_infinite_of_cell(change: &mut Change) {
     let Change {
         ratio,
         interval,
@@ -128,10 +134,10 @@ fn drop_infinite(change: &mut Change) {
         new,
         ..
     } = change;
-    for figure in [ratio, p, p_corrected, p_rounds, smallest_detectable_change, variation_between_runs] {
-        *figure = figure.filter(|figure| figure.is_finite());
-    }
-    *interval = interval.filter(|ends| ends.iter().all(|end| end.is_finite()));
+    drop_infinite(
+        &mut [ratio, p, p_corrected, p_rounds, smallest_detectable_change, variation_between_runs],
+        interval,
+    );
     for side in [old, new] {
         side.take_if(|measured| !measured.median_s.is_finite());
         if let Some(Measured { sm_mhz, error, .. }) = side {

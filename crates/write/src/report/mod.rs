@@ -3,19 +3,18 @@
 //! [`FORMATS`] lists all formats; a new one takes one file and two lines here.
 
 mod csv;
-mod markdown;
-mod screen;
 mod table;
 
 use std::path::PathBuf;
 
-use gpubench_document::report::Answered;
+use gpubench_document::report::{Answered, parts};
 use gpubench_report::format::{self, Formats, Makes};
 use gpubench_report::report::Report;
 use gpubench_report::report::file::{COMPRESSED_NAME, FILE_NAME, File, to_json_gz, to_json_text};
 
 use crate::chart::{self, Selection, Theme};
 use crate::html::page;
+use crate::markdown;
 pub use gpubench_document::report::problems::nothing_measured;
 pub use table::TABLE;
 
@@ -44,10 +43,8 @@ pub struct View {
 }
 
 /// Every format of a report; the first is for people at a terminal.
-pub static FORMATS: Formats<Report, View> = Formats {
-    all: &[&TABLE, &JSON, &csv::CSV, &markdown::MARKDOWN, &HTML, &PNG, &SVG, &JSON_GZ],
-    refused: &[],
-};
+pub static FORMATS: Formats<Report, View> =
+    Formats { all: &[&TABLE, &JSON, &csv::CSV, &MARKDOWN, &HTML, &PNG, &SVG, &JSON_GZ], refused: &[] };
 
 /// The report and the answer derived from it as JSON; `schema/report-v3.json` describes both.
 pub static JSON: Format = Format {
@@ -69,6 +66,15 @@ static JSON_GZ: Format = Format {
             Ok(vec![File { name: COMPRESSED_NAME.into(), bytes }])
         },
     },
+};
+
+static MARKDOWN: Format = Format {
+    name: "md",
+    summary: "the answer and the tables as Markdown, with environment and method",
+    by_default: true,
+    makes: Makes::Text("report.md", |report, view| {
+        Ok(markdown::document(&parts::document(report, view.all_variants)))
+    }),
 };
 
 static HTML: Format = Format {
@@ -105,5 +111,7 @@ fn files(report: &Report, view: &View, format: chart::Format) -> anyhow::Result<
     chart::files(&[("", report)], &chart::Drawing { formats: &[format], theme, selection })
 }
 
+#[cfg(test)]
+mod screen_tests;
 #[cfg(test)]
 mod tests;

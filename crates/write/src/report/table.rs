@@ -1,12 +1,15 @@
 //! The report on the terminal: the first screen, then on request tables, notes, and the cells without a time.
 
 use gpubench_document::report::parts;
+use gpubench_document::report::screen::first_screen;
+use gpubench_document::table::Tone;
 use gpubench_report::format::Makes;
 use gpubench_report::report::Report;
 
-use super::screen::screen;
 use super::{Format, View};
-use crate::terminal::{Screen, blocks};
+use crate::terminal::{
+    MAX_PROSE, Screen, TERMINAL_WIDTH, blocks, hanging_within, leave_out, painted, table_text,
+};
 
 /// The report as aligned text.
 pub static TABLE: Format = Format {
@@ -19,12 +22,33 @@ pub static TABLE: Format = Format {
 /// The first screen, and the tables where the view asks for them.
 fn text(report: &Report, view: &View) -> String {
     let answer = screen(report, view);
-    match view.tables || view.all_variants {
-        true => {
-            format!("{answer}\n{}", tables_text(report, view))
-        }
-        false => answer,
+    let has_tables = view.tables || view.all_variants;
+    if has_tables { format!("{answer}\n{}", tables_text(report, view)) } else { answer }
+}
+
+/// The first screen for a terminal as wide as the view says.
+pub(super) fn screen(report: &Report, view: &View) -> String {
+    let width = view.width.unwrap_or(TERMINAL_WIDTH);
+    let lines = |texts: &[String]| -> String {
+        let lines = texts.iter().flat_map(|text| text.lines());
+        lines.map(|line| hanging_within(width.min(MAX_PROSE), line, 0) + "\n").collect()
+    };
+    let found = first_screen(report, view.folder.as_deref(), view.shown.as_deref());
+    let alert = |line: &str| if view.color { painted(line, Tone::Wrong) } else { line.to_owned() } + "\n";
+    let alerts: String = lines(&found.alerts).lines().map(alert).collect();
+    let blank = if alerts.is_empty() { "" } else { "\n" };
+    let mut text = alerts + blank + &lines(&found.title);
+    let mut notes = vec![];
+    if let Some(table) = found.table {
+        let mut table = table.within(width);
+        let removed = leave_out(std::slice::from_mut(&mut table));
+        text += &format!("{}\n", table_text(&table, view.color));
+        notes.extend((!removed.is_empty()).then(|| {
+            format!("No room here for {} (widen the terminal, or see --tables).", removed.join("; "))
+        }));
     }
+    notes.extend(found.notes);
+    text + &lines(&notes)
 }
 
 fn tables_text(report: &Report, view: &View) -> String {
@@ -35,7 +59,7 @@ fn tables_text(report: &Report, view: &View) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_document::table::{Tone, WIDTH};
+    use gpubench_document::table::WIDTH;
     use gpubench_report::report::example;
 
     /// The table without the summaries of ops, which belong to the ops.

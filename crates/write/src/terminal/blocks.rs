@@ -6,8 +6,7 @@ use gpubench_document::blocks::{Block, DocumentSection, Remark, RichText};
 use gpubench_document::table::Table;
 use gpubench_text::count::counted;
 
-use super::table::leave_out_alike;
-use super::{MAX_PROSE, TERMINAL_WIDTH, TerminalTable, hanging_within, painted};
+use super::{MAX_PROSE, TERMINAL_WIDTH, hanging_within, leave_out, painted, table_text};
 
 /// Remarks about cells that are listed; the others are counted.
 const MAX_REMARKS: usize = 20;
@@ -37,10 +36,10 @@ pub fn blocks(blocks: &[Block], screen: Screen) -> String {
         _ => None,
     });
     let mut tables: Vec<Table> = tables.collect();
-    leave_out_alike(&mut tables);
+    leave_out(&mut tables);
     let mut tables = tables.into_iter();
     let texts = blocks.iter().map(|block| match block {
-        Block::Table(_) => tables.next().map(|table| table_text(&table, screen)).unwrap_or_default(),
+        Block::Table(_) => tables.next().map(|table| table_text(&table, screen.color)).unwrap_or_default(),
         _ => written(block, screen),
     });
     texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
@@ -63,14 +62,10 @@ fn written(block: &Block, screen: Screen) -> String {
             facts.iter().map(fact).collect()
         }
         Block::Verbatim(text) => format!("{text}\n"),
-        Block::Table(table) => table_text(table, screen),
+        Block::Table(table) => table_text(table, screen.color),
         Block::Remarks(remarks) => self::remarks(remarks, screen),
         Block::Section(section) => self::section(section, screen),
     }
-}
-
-fn table_text(table: &Table, screen: Screen) -> String {
-    if table.title.is_empty() { table.text_without_title(screen.color) } else { table.text(screen.color) }
 }
 
 fn section(section: &DocumentSection, screen: Screen) -> String {

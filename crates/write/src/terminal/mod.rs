@@ -8,7 +8,8 @@ mod tests;
 use std::fmt::Write;
 
 pub use blocks::{Screen, blocks};
-pub use table::{TerminalTable, painted};
+pub(crate) use table::leave_out;
+pub use table::{painted, table_text};
 
 /// Columns of a terminal, which texts other than tables fit in.
 pub const TERMINAL_WIDTH: usize = 80;

@@ -4,85 +4,49 @@ use std::borrow::Cow;
 
 use gpubench_document::table::{Column, Field, Layout, Table, Tone};
 
-use crate::palette::terminal;
-
 /// Fills the line of a heading above several columns.
 const RULE: &str = "─";
 
 /// Blanks between columns, where there is room.
 const GUTTER: usize = 2;
 
-/// Writes tables as aligned text.
-pub trait TerminalTable {
-    /// Writes title, headings and rows with aligned columns; no line ends in a blank.
-    fn text(&self, color: bool) -> String;
-
-    /// Writes headings and rows without the title.
-    fn text_without_title(&self, color: bool) -> String;
-
-    /// Returns whether lines have room for every column.
-    fn fits(&self) -> bool;
-
-    /// Leaves out columns, those of the highest rank first, while lines are too long; returns the headings of these.
-    fn leave_out(&mut self) -> Vec<Cow<'static, str>>;
+/// Writes the title, if there is one, headings and rows with aligned columns; no line ends in a blank.
+pub fn table_text(table: &Table, color: bool) -> String {
+    let lines = Lines::of(table, color);
+    let blocks: Vec<String> = lines.blocks().iter().map(|columns| lines.block(columns)).collect();
+    // No-break spaces keep headings together; whoever searches the text types ordinary ones.
+    let text = blocks.join("\n").replace('\u{a0}', " ");
+    if table.title.is_empty() { text } else { format!("{}\n{text}", table.title) }
 }
 
-impl TerminalTable for Table {
-    fn text(&self, color: bool) -> String {
-        format!("{}\n{}", self.title, self.text_without_title(color))
-    }
+/// Returns whether lines have room for every column.
+pub(super) fn fits(table: &Table) -> bool {
+    let margin = usize::from(table.layout != Layout::NarrowHeadings);
+    let columns: usize = Lines::of(table, false).widths.iter().map(|width| width + 1).sum();
+    columns + margin - 1 <= table.width
+}
 
-    fn text_without_title(&self, color: bool) -> String {
-        let lines = Lines::of(self, color);
-        let blocks: Vec<String> = lines.blocks().iter().map(|columns| lines.block(columns)).collect();
-        // No-break spaces keep headings together; whoever searches the text types ordinary ones.
-        blocks.join("\n").replace('\u{a0}', " ")
-    }
-
-    fn fits(&self) -> bool {
-        let margin = usize::from(self.layout != Layout::NarrowHeadings);
-        let columns: usize = Lines::of(self, false).widths.iter().map(|width| width + 1).sum();
-        columns + margin - 1 <= self.width
-    }
-
-    fn leave_out(&mut self) -> Vec<Cow<'static, str>> {
-        let mut removed = vec![];
-        while !self.fits() {
-            let rank = highest_rank([&*self]);
-            if rank == 0 {
-                break;
-            }
-            removed.extend(self.without_rank(rank));
+/// Leaves out columns of several tables alike, those of the highest rank first, while a line is too long. Returns the headings
+/// of these.
+pub(crate) fn leave_out(tables: &mut [Table]) -> Vec<Cow<'static, str>> {
+    let mut removed = vec![];
+    while !tables.iter().all(fits) {
+        let ranks = tables.iter().flat_map(|table| &table.columns).map(|column| column.rank);
+        match ranks.max() {
+            None | Some(0) => break,
+            Some(rank) => removed.extend(tables.iter_mut().flat_map(|table| table.without_rank(rank))),
         }
-        removed
     }
+    removed
 }
 
-/// Leaves out columns of several tables alike, those of the highest rank first, while a line is too long.
-pub(super) fn leave_out_alike(tables: &mut [Table]) {
-    while !tables.iter().all(Table::fits) {
-        let rank = highest_rank(tables.iter());
-        if rank == 0 {
-            break;
-        }
-        tables.iter_mut().for_each(|table| drop(table.without_rank(rank)));
-    }
-}
-
-fn highest_rank<'a>(tables: impl IntoIterator<Item = &'a Table>) -> u8 {
-    tables.into_iter().flat_map(|table| &table.columns).map(|column| column.rank).max().unwrap_or(0)
-}
-
-/// Returns `text` between the ANSI codes of a tone.
+/// Returns `text` between the ANSI codes of a tone (SGR, ECMA-48): green, red or yellow, of which the terminal chooses the shades.
 pub fn painted(text: &str, tone: Tone) -> String {
     let code = match tone {
         Tone::Plain => return text.to_owned(),
-        Tone::Cpu => terminal::CPU,
-        Tone::Gpu => terminal::GPU,
-        Tone::Wrong => terminal::WRONG,
-        Tone::Better => terminal::BETTER,
-        Tone::Worse => terminal::WORSE,
-        Tone::Inconclusive => terminal::INCONCLUSIVE,
+        Tone::Gpu | Tone::Better => 32,
+        Tone::Wrong | Tone::Worse => 31,
+        Tone::Cpu | Tone::Inconclusive => 33,
     };
     format!("\x1b[{code}m{text}\x1b[0m")
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::chart::panels::{MOST_PANELS, Mark, MarkKind, Marks, Panel, PanelChart, Point, axis};
+use crate::chart::panels::{MOST_PANELS, Mark, MarkKind, Marks, Panel, PanelChart, Point, panel_axis};
 use crate::palette::Role;
 use gpubench_report::Side;
 use gpubench_report::case::{Cache, density_clause, density_text};
@@ -190,7 +190,7 @@ fn panel(trend: &Trend, series: &CellSeries, panels: usize, reports: &[usize]) -
         heading: format!("{}/{}{}", series.backend, series.variant, distinction(trend, series)),
         remark: format!("now {}", status(series)),
         hue: if series.side == Side::Gpu { Role::Blue } else { Role::Vermilion },
-        y: axis(&times, &in_range, if panels > 2 { 3 } else { 6 }),
+        y: panel_axis(&times, &in_range, if panels > 2 { 3 } else { 6 }),
         points: series.points.iter().map(point).collect(),
         open_from: series.latest.as_ref().map(|step| position(step.first_after)),
         levels: series.fit.levels.iter().map(level).collect(),

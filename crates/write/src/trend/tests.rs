@@ -168,37 +168,35 @@ fn a_deviating_newest_report_is_not_yet_a_step() {
 }
 
 #[test]
-fn models_have_their_own_series_and_the_text_says_so() {
-    let trend = days(20, |day, report| {
-        if day >= 12 {
-            report.environment.backends[1].description = serde_json::json!({ "name": "NVIDIA L4" });
-        }
-    });
-    assert_eq!(trend.series.len(), 3);
-    assert!(trend.series.iter().all(CellSeries::is_steady));
-    let text = text_of(&trend);
-    let expected = "each GPU model has its own series: NVIDIA H200 (12 reports), NVIDIA L4 (8 reports) ";
-    assert!(text.contains(expected), "{text}");
-    assert_eq!(headings(&trend), ["cpu/faer", "cuda/cublas, NVIDIA H200", "cuda/cublas, NVIDIA L4"]);
-}
-
-#[test]
-fn arithmetic_that_changed_makes_two_series_and_no_step() {
-    let trend = days(20, |day, report| {
-        report.rows = rows(0);
-        if day >= 12 {
+fn models_and_kinds_of_arithmetic_have_their_own_series_and_the_text_says_so() {
+    let check = |change: fn(&mut Report), text: &str, names: [&str; 2]| {
+        let trend = days(20, |day, report| {
+            report.rows = rows(0);
+            if day >= 12 {
+                change(report);
+            }
+        });
+        assert_eq!(trend.series.len(), 3);
+        assert!(trend.series.iter().all(CellSeries::is_steady), "{:?}", trend.series);
+        let expected = format!("each {text} ");
+        assert!(text_of(&trend).contains(&expected), "{}", text_of(&trend));
+        let gpu = names.map(|name| format!("cuda/cublas, {name}"));
+        assert_eq!(headings(&trend), [&["cpu/faer".to_owned()], &gpu[..]].concat());
+    };
+    check(
+        |report| report.environment.backends[1].description = serde_json::json!({ "name": "NVIDIA L4" }),
+        "GPU model has its own series: NVIDIA H200 (12 reports), NVIDIA L4 (8 reports)",
+        ["NVIDIA H200", "NVIDIA L4"],
+    );
+    check(
+        |report| {
             // Twice as fast, by products of fewer digits.
             report.rows[1] = measured("matmul", 512, "cuda", "cublas", 5e-6);
             report.rows[1].accuracy = Accuracy::Tf32;
-        }
-    });
-    assert_eq!(trend.series.len(), 3);
-    assert!(trend.series.iter().all(CellSeries::is_steady), "{:?}", trend.series);
-    let text = text_of(&trend);
-    let expected = "each accuracy class has its own series: matmul N=512 f32 cuda/cublas cold by ieee (12 reports) \
-    and tf32 (8 reports) ";
-    assert!(text.contains(expected), "{text}");
-    assert_eq!(headings(&trend), ["cpu/faer", "cuda/cublas, ieee", "cuda/cublas, tf32"]);
+        },
+        "accuracy class has its own series: matmul N=512 f32 cuda/cublas cold by ieee (12 reports) and tf32 (8 reports)",
+        ["ieee", "tf32"],
+    );
 }
 
 #[test]

@@ -110,7 +110,7 @@ pub fn save_readable(
 ) -> anyhow::Result<()> {
     ensure!(path.file_name().is_some(), "{} is not a file name", path.display());
     let partial = Partial::write_with(path, |file| Ok(write_json(value, file)?));
-    let partial = partial.map_err(|error| unwritten(path, &error))?;
+    let (partial, _) = partial.map_err(|error| unwritten(path, &error))?;
     read(partial.temporary_path())
         .with_context(|| format!("cannot write {}: it could not be read again", path.display()))
         .map_err(one_line)?;
@@ -158,7 +158,7 @@ pub fn write_atomic_open(
     path: &Path,
     content: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
 ) -> anyhow::Result<fs::File> {
-    let (partial, file) = Partial::write_open(path, content).map_err(|error| unwritten(path, &error))?;
+    let (partial, file) = Partial::write_with(path, content).map_err(|error| unwritten(path, &error))?;
     finish(path, partial).map(|()| file)
 }
 

@@ -1,6 +1,6 @@
 //! The labels among lines: of crossings, of points, and the names of regions. Pure geometry; draws nothing.
 
-use super::{CrossingMark, PeakLevel, Reference};
+use super::{CrossingMark, PlotLines};
 use crate::chart::font::{Weight, width};
 use crate::chart::geometry::{CanvasPoint, Plane, Rect};
 use crate::chart::placing::{Placed, Room};
@@ -13,10 +13,7 @@ pub(crate) const REGION_TEXT: f64 = 27.0;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlotContents<'a> {
     pub(crate) plane: Plane<'a>,
-    pub series: &'a [ChartSeries],
-    pub reference: Option<&'a Reference>,
-    pub(crate) crossings: &'a [CrossingMark],
-    pub(crate) levels: &'a [PeakLevel],
+    pub(crate) lines: &'a PlotLines,
     /// Half the side of the square that a marker takes.
     pub(crate) marker: f64,
     pub(crate) em: f64,
@@ -24,7 +21,7 @@ pub(crate) struct PlotContents<'a> {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Labels {
-    /// Names of the regions; `true` for the one above the reference line.
+    /// Names of the regions; `true` for the one above 1.
     pub(crate) regions: Vec<(bool, Placed)>,
     pub points: Vec<PointLabel>,
     /// The labels of crossings, each with its index.
@@ -68,17 +65,17 @@ impl Labels {
 fn obstacles(contents: &PlotContents<'_>) -> Room {
     let (plane, half) = (&contents.plane, contents.marker + 3.0);
     let mut room = Room::of(&plane.area);
-    for series in contents.series {
+    for series in &contents.lines.series {
         let places: Vec<CanvasPoint> =
             series.points.iter().map(|point| plane.place(point.x, point.y)).collect();
         places.iter().for_each(|&place| room.keep(Rect::around(place, half, half)));
         let path: Vec<CanvasPoint> = series.path().into_iter().map(|(x, y)| plane.place(x, y)).collect();
         room.keep_line(&path);
     }
-    if let Some(reference) = contents.reference {
-        let y = plane.down(reference.value);
+    if contents.lines.regions.is_some() {
+        let y = plane.down(1.0);
         room.keep_line(&[(plane.area.left, y), (plane.area.right, y)]);
-        for crossing in contents.crossings {
+        for crossing in &contents.lines.crossings {
             room.keep(Rect::around((plane.across(crossing.size), y), half, half));
         }
     }
@@ -86,15 +83,14 @@ fn obstacles(contents: &PlotContents<'_>) -> Room {
 }
 
 fn crossings(contents: &PlotContents<'_>, room: &mut Room) -> Vec<(usize, Placed)> {
-    let Some(reference) = contents.reference else { return vec![] };
-    let mut order: Vec<(usize, &CrossingMark)> = contents.crossings.iter().enumerate().collect();
+    let mut order: Vec<(usize, &CrossingMark)> = contents.lines.crossings.iter().enumerate().collect();
     order.sort_by(|a, b| a.1.size.total_cmp(&b.1.size));
     // Lines rise from left to right: the outermost crossings have room to their left above and to their right below.
     if let Some(last) = order.pop() {
         order.insert(0, last);
     }
     let label = |(rank, (index, crossing)): (usize, (usize, &CrossingMark))| {
-        let place = contents.plane.place(crossing.size, reference.value);
+        let place = contents.plane.place(crossing.size, 1.0);
         Some((index, room.place_near(place, contents.marker + 3.0, &crossing.label, contents.em, rank != 1)?))
     };
     order.into_iter().enumerate().filter_map(label).collect()
@@ -111,7 +107,7 @@ fn labelled<'a>(series: &'a [ChartSeries]) -> impl Iterator<Item = Labelled<'a>>
 }
 
 /// The least and the greatest size of the series.
-fn ends(series: &[ChartSeries]) -> [f64; 2] {
+pub(super) fn ends(series: &[ChartSeries]) -> [f64; 2] {
     let sizes = || series.iter().flat_map(|one| &one.points).map(|point| point.x);
     [sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max)]
 }
@@ -139,19 +135,19 @@ pub(crate) fn end_label_shares(series: &[ChartSeries], share: f64) -> [f64; 2] {
 /// The labels of points: of the first and the last size in columns, in the order of the values and in the half of the side that
 /// is faster; of others nearby.
 fn points(contents: &PlotContents<'_>, room: &mut Room) -> Vec<PointLabel> {
-    let [first, last] = ends(contents.series);
-    let reference = contents.reference.map_or(0.0, |reference| reference.value);
+    let [first, last] = ends(&contents.lines.series);
+    let reference = if contents.lines.regions.is_some() { 1.0 } else { 0.0 };
     let mut found = vec![];
     for (end, side) in [(first, -1.0), (last, 1.0)] {
         for is_above in [true, false] {
-            let of_end = labelled(contents.series).filter(|(_, point, _)| point.x == end);
+            let of_end = labelled(&contents.lines.series).filter(|(_, point, _)| point.x == end);
             let of_half = of_end.filter(|(_, point, _)| (point.y >= reference) == is_above);
             found.extend(column(contents, of_half.collect(), side, is_above));
         }
     }
     found.iter().for_each(|label: &PointLabel| room.keep(label.placed.area));
     let line = contents.plane.down(reference);
-    for (series, point, text) in labelled(contents.series) {
+    for (series, point, text) in labelled(&contents.lines.series) {
         if point.x == first || point.x == last {
             continue;
         }
@@ -176,7 +172,7 @@ fn column(
 ) -> Vec<PointLabel> {
     let PlotContents { plane, em, marker, .. } = contents;
     labels.sort_by(|a, b| b.1.y.total_cmp(&a.1.y));
-    let line = contents.reference.map(|reference| plane.down(reference.value));
+    let line = contents.lines.regions.as_ref().map(|_| plane.down(1.0));
     let top = line.filter(|_| !is_above).unwrap_or(plane.area.top) + EDGE + em / 2.0;
     let bottom = line.filter(|_| is_above).unwrap_or(plane.area.bottom) - EDGE - em / 2.0;
     let heights: Vec<f64> = labels.iter().map(|(_, point, _)| plane.down(point.y)).collect();
@@ -219,10 +215,10 @@ fn spread(wanted: &[f64], pitch: f64, [low, high]: [f64; 2]) -> Vec<f64> {
 }
 
 fn regions(contents: &PlotContents<'_>, room: &mut Room) -> Vec<(bool, Placed)> {
-    let Some(reference) = contents.reference else { return vec![] };
+    let Some([above, below]) = &contents.lines.regions else { return vec![] };
     let plot = &contents.plane.area;
-    let line = contents.plane.down(reference.value);
-    let names = [(true, &reference.above, plot.top, line), (false, &reference.below, line, plot.bottom)];
+    let line = contents.plane.down(1.0);
+    let names = [(true, above, plot.top, line), (false, below, line, plot.bottom)];
     let placed = names.into_iter().filter(|(_, name, ..)| !name.is_empty()).filter_map(
         |(is_above, name, top, bottom)| {
             let (w, h) = (width(name, REGION_TEXT, Weight::Medium), REGION_TEXT);

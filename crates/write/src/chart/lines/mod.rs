@@ -12,7 +12,8 @@ use super::ChartKind;
 use super::canvas::Canvas;
 use super::draw::{FrameDrawing, MARKER};
 use super::frame::{Frame, LegendRow, LegendSample};
-use super::layout::{Extent, FrameLayout};
+use super::geometry::Plane;
+use super::layout::{Axes, Extent};
 use super::series::{ChartSeries, Marks, Point, Style};
 use crate::palette::Role;
 use labels::PlotContents;
@@ -24,15 +25,7 @@ const POINT_TEXT: f64 = 23.0;
 /// The title of an axis of sizes.
 pub(crate) const SIZE_TITLE: &str = "N, size of the square operands (log scale)";
 
-/// A value that splits the plot in two named regions.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Reference {
-    pub value: f64,
-    pub above: String,
-    pub below: String,
-}
-
-/// The crossover of a series with the reference line.
+/// The crossover of a series with 1.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CrossingMark {
     pub hue: Role,
@@ -47,10 +40,17 @@ pub(crate) struct CrossingMark {
 pub(crate) struct LineChart {
     pub(crate) kind: ChartKind,
     pub(crate) frame: Frame,
+    pub(crate) axes: Axes,
+    pub(crate) lines: PlotLines,
+}
+
+/// The lines of a plot, and the values marked on it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PlotLines {
     /// The lines, those of one legend group together.
     pub series: Vec<ChartSeries>,
-    /// The line at which neither contender wins.
-    pub reference: Option<Reference>,
+    /// The names of the regions above and below 1, where neither contender wins; empty for regions without a name.
+    pub(crate) regions: Option<[String; 2]>,
     pub(crate) crossings: Vec<CrossingMark>,
     /// Values that a line across the plot shows: measured peaks.
     pub(crate) levels: Vec<PeakLevel>,
@@ -62,6 +62,13 @@ pub(crate) struct PeakLevel {
     pub value: f64,
     pub label: String,
     pub(crate) style: Style,
+}
+
+impl PlotLines {
+    /// The lines between the axes of a large chart.
+    fn within<'a>(&'a self, plane: Plane<'a>) -> PlotContents<'a> {
+        PlotContents { plane, lines: self, marker: MARKER, em: POINT_TEXT }
+    }
 }
 
 /// The rows of a legend that list the series under the headings of their groups.
@@ -99,37 +106,20 @@ pub(crate) fn sizes(series: &[ChartSeries]) -> Vec<u64> {
     sizes.into_iter().collect()
 }
 
-/// All values that the y axis must hold; `None` when there is no point.
-fn extremes(series: &[ChartSeries]) -> Option<Vec<f64>> {
-    let points = series.iter().flat_map(|one| &one.points);
-    let values: Vec<f64> = points.flat_map(Point::drawn).collect();
-    (!values.is_empty()).then_some(values)
+/// All values that the y axis must hold.
+pub(crate) fn extremes<'a>(series: impl IntoIterator<Item = &'a ChartSeries>) -> Vec<f64> {
+    series.into_iter().flat_map(|one| &one.points).flat_map(Point::drawn).collect()
 }
 
-impl LineChart {
-    pub(crate) fn contents<'a>(&'a self, layout: &FrameLayout) -> PlotContents<'a> {
-        PlotContents {
-            plane: layout.plane(&self.frame),
-            series: &self.series,
-            reference: self.reference.as_ref(),
-            crossings: &self.crossings,
-            levels: &self.levels,
-            marker: MARKER,
-            em: POINT_TEXT,
-        }
-    }
-}
-
-pub(super) fn draw(chart: &LineChart, extent: Extent, canvas: &Canvas<'_>) -> anyhow::Result<()> {
-    let layout = FrameLayout::of(&chart.frame, extent);
-    let frame = FrameDrawing::begin(canvas, &chart.frame, &layout)?;
-    let strokes = Strokes { canvas, contents: chart.contents(&layout) };
-    strokes.ground()?;
-    frame.titles()?;
-    frame.grid()?;
-    strokes.lines()?;
-    frame.axis_labels()?;
-    frame.legend()
+pub(super) fn draw(chart: &LineChart, extent: Extent, canvas: &Canvas) {
+    let frame = FrameDrawing::begin(canvas, &chart.frame, &chart.axes, extent);
+    let strokes = Strokes { canvas, contents: chart.lines.within(frame.layout.plane) };
+    strokes.ground();
+    frame.titles();
+    frame.grid();
+    strokes.lines();
+    frame.axis_labels();
+    frame.legend();
 }
 
 #[cfg(test)]

@@ -8,14 +8,15 @@ use gpubench_ops as op;
 use gpubench_report::report::Row;
 use gpubench_text::grouped::distinct;
 
-use super::labels::{end_label_shares, end_labels_room};
+use super::labels::{end_label_shares, end_labels_room, ends};
 use super::{
-    CrossingMark, LineChart, POINT_TEXT, Reference, SIZE_TITLE, extremes, legend, mark_notes, sizes,
+    CrossingMark, LineChart, POINT_TEXT, PlotLines, SIZE_TITLE, extremes, legend, mark_notes, sizes,
 };
 use crate::chart::ChartKind;
 use crate::chart::axis::Axis;
 use crate::chart::draw::MARKER;
 use crate::chart::frame::{Frame, LegendRow};
+use crate::chart::layout::Axes;
 use crate::chart::series::{ChartSeries, Marks, Point, Stroke, Style};
 use crate::chart::sheet::{Part, Sheet};
 use crate::chart::text::{name, ratio_text};
@@ -66,19 +67,13 @@ pub(crate) struct SpeedUpLine {
 }
 
 impl SpeedUpLine {
-    fn of(
-        label: String,
-        group: &'static str,
-        style: Style,
-        mut points: Vec<Point>,
-        kind: Kind,
-        crossover: Option<Crossover>,
-    ) -> SpeedUpLine {
-        let last = points.len().saturating_sub(1);
-        points.iter_mut().take(last).skip(1).for_each(|point| point.label = None);
+    /// `None` without points.
+    fn of(mut series: ChartSeries, kind: Kind, crossover: Option<Crossover>) -> Option<SpeedUpLine> {
+        let last = series.points.len().checked_sub(1)?;
+        series.points.iter_mut().take(last).skip(1).for_each(|point| point.label = None);
         let changes = crossover.iter().flat_map(|found| &found.changes);
-        let bends = changes.map(|(size, _)| (*size, 1.0)).collect();
-        SpeedUpLine { series: ChartSeries { label, group, style, points, bends }, kind, crossover }
+        series.bends = changes.map(|(size, _)| (*size, 1.0)).collect();
+        Some(SpeedUpLine { series, kind, crossover })
     }
 }
 
@@ -92,7 +87,9 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
     };
     let series: Vec<ChartSeries> = lines.iter().map(|line| line.series.clone()).collect();
     let sizes = sizes(&series);
-    let values = extremes(&series).filter(|_| sizes.len() > 1)?;
+    if sizes.len() < 2 {
+        return None;
+    }
     let mut legend = legend(&series);
     let crossed = lines.iter().flat_map(|line| crossover_notes(line, lone_part.is_some()));
     let versus = sheet.versus();
@@ -106,20 +103,18 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
         title: format!("{}: {}", sheet.heading(), question(versus)),
         subtitle: subtitle(&lines, sheet),
         captions,
-        x: Axis::sizes(SIZE_TITLE, &sizes, end_labels_room(&series, POINT_TEXT, MARKER)),
-        y: Axis::ratios(
-            "How many times faster (log scale)",
-            &values,
-            versus,
-            end_label_shares(&series, LABEL_SHARE),
-        ),
-        rows_above: 0,
         legend,
     };
-    let reference =
-        Some(Reference { value: 1.0, above: format!("{b} faster"), below: format!("{a} faster") });
+    let shares = end_label_shares(&series, LABEL_SHARE);
+    let axes = Axes {
+        x: Axis::sizes(SIZE_TITLE, &sizes, end_labels_room(&series, POINT_TEXT, MARKER)),
+        y: Axis::ratios("How many times faster (log scale)", &extremes(&series), versus, shares),
+        rows_above: 0,
+    };
+    let regions = Some([b, a].map(|side| format!("{side} faster")));
     let crossings = lines.iter().filter_map(crossing).collect();
-    Some(LineChart { kind: ChartKind::SpeedUp, frame, series, reference, crossings, levels: vec![] })
+    let lines = PlotLines { series, regions, crossings, levels: vec![] };
+    Some(LineChart { kind: ChartKind::SpeedUp, frame, axes, lines })
 }
 
 /// `is the GPU faster?`, `numpy against cupy, torch and jax`
@@ -162,9 +157,9 @@ fn subtitle(lines: &[SpeedUpLine], sheet: &Sheet<'_>) -> String {
 /// The kinds of some comparisons of one density, then gpubench's tuned code.
 pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<SpeedUpLine> {
     let all = report_kinds(part);
-    let line = |label: &str, style, kind, points: Vec<Point>, crossover: Option<Crossover>| {
-        let group = "Time included";
-        (!points.is_empty()).then(|| SpeedUpLine::of(label.into(), group, style, points, kind, crossover))
+    let line = |label: &str, style, kind, points, crossover| {
+        let (label, group) = (label.to_owned(), "Time included");
+        SpeedUpLine::of(ChartSeries { label, group, style, points, bends: vec![] }, kind, crossover)
     };
     let of_kind = |&kind: &Kind| {
         let found = crossover(part, comparisons[0].density, kind);
@@ -180,15 +175,15 @@ fn by_part(parts: &[Part<'_>]) -> Vec<SpeedUpLine> {
     let mut lines: Vec<SpeedUpLine> = vec![];
     for part in parts {
         for comparisons in part.by_density() {
-            let points = points(comparisons, |one| one.pair(LONE_KIND));
-            if points.is_empty() {
-                continue;
-            }
             let density = comparisons[0].density;
-            let label = part.label(None, density);
-            let style = part_style(lines.len());
-            let crossover = crossover(part, density, LONE_KIND);
-            lines.push(SpeedUpLine::of(label, "Resident speed-up", style, points, LONE_KIND, crossover));
+            let series = ChartSeries {
+                label: part.label(None, density),
+                group: "Resident speed-up",
+                style: part_style(lines.len()),
+                points: points(comparisons, |one| one.pair(LONE_KIND)),
+                bends: vec![],
+            };
+            lines.extend(SpeedUpLine::of(series, LONE_KIND, crossover(part, density, LONE_KIND)));
         }
     }
     lines
@@ -252,8 +247,7 @@ pub(crate) fn crossing(line: &SpeedUpLine) -> Option<CrossingMark> {
     let found = line.crossover.as_ref()?;
     let Some(Place::At(size)) = found.from else { return None };
     // Beyond the sizes measured nothing is known, so the band ends there.
-    let sizes = || line.series.points.iter().map(|point| point.x);
-    let (first, last) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
+    let [first, last] = ends(std::slice::from_ref(&line.series));
     let end = |place| match place {
         Place::Below => first,
         Place::At(size) => size.clamp(first, last),

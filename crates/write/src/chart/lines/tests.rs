@@ -57,7 +57,7 @@ fn charts_of_both_cache_states_are_separate_and_named() {
     let expected = ["speedup-fft-f32-cold", "time-fft-f32-cold", "speedup-fft-f32-hot", "time-fft-f32-hot"];
     assert_eq!(names, expected);
     assert_eq!(charts[3].frame.title, "fft, float32, hot cache: time by size");
-    assert!(charts.iter().flat_map(|chart| &chart.series).all(|series| series.points.len() == 2));
+    assert!(charts.iter().flat_map(|chart| &chart.lines.series).all(|series| series.points.len() == 2));
     let hot = of(rows.split_off(4));
     assert_eq!(hot[1].frame.name, "time-fft-f32");
     assert!(hot[0].frame.captions.last().unwrap().contains("Cache: hot."));
@@ -66,8 +66,8 @@ fn charts_of_both_cache_states_are_separate_and_named() {
 #[test]
 fn lines_of_speed_ups_pass_through_the_marks_of_their_crossovers() {
     let chart = &lines(&[("", &full())])[0];
-    assert_eq!(chart.crossings.len(), 3);
-    for (crossing, series) in chart.crossings.iter().zip(&chart.series) {
+    assert_eq!(chart.lines.crossings.len(), 3);
+    for (crossing, series) in chart.lines.crossings.iter().zip(&chart.lines.series) {
         assert_eq!(series.path()[1], (crossing.size, 1.0));
     }
 }
@@ -85,13 +85,13 @@ fn contenders_with_names_title_the_charts_and_have_them_alone() {
     Versus::choose(&mut report, "numpy:cupy").unwrap();
     let [speed_up, time] = &lines(&[("", &report)])[..] else { panic!("two charts") };
     assert_eq!(speed_up.frame.title, "matmul, float32: numpy against cupy");
-    let regions = speed_up.reference.as_ref().map(|found| [found.above.as_str(), found.below.as_str()]);
-    assert_eq!(regions, Some(["cupy faster", "numpy faster"]));
+    let regions = speed_up.lines.regions.clone();
+    assert_eq!(regions, Some(["cupy faster", "numpy faster"].map(String::from)));
     assert!(
         notes(speed_up).contains(&"cupy faster from N")
             && notes(speed_up).contains(&"Best cupy / best numpy at 1000")
     );
-    let labels: Vec<&str> = time.series.iter().map(|series| series.label.as_str()).collect();
+    let labels: Vec<&str> = time.lines.series.iter().map(|series| series.label.as_str()).collect();
     assert_eq!(labels, ["numpy/matmul", "matmul"], "without cpu/mkl");
     let captions = &speed_up.frame.captions;
     assert!(
@@ -114,7 +114,7 @@ fn densities_share_a_chart_of_one_kind() {
         }
     }
     let chart = &of(rows)[0];
-    let labels: Vec<&str> = chart.series.iter().map(|one| one.label.as_str()).collect();
+    let labels: Vec<&str> = chart.lines.series.iter().map(|one| one.label.as_str()).collect();
     assert_eq!(labels, ["density 0.01", "density 0.1"]);
     assert!(chart.frame.subtitle.contains("resident"));
 }
@@ -123,11 +123,11 @@ fn densities_share_a_chart_of_one_kind() {
 fn several_reports_share_charts_under_their_names() {
     let report = full();
     let charts = lines(&[("before", &report), ("after", &report)]);
-    let labels: Vec<&str> = charts[1].series.iter().map(|one| one.label.as_str()).collect();
+    let labels: Vec<&str> = charts[1].lines.series.iter().map(|one| one.label.as_str()).collect();
     assert_eq!(labels, ["before, openblas", "after, openblas", "before, cublas", "after, cublas"]);
-    let hues: Vec<Role> = charts[1].series.iter().map(|one| one.style.hue).collect();
+    let hues: Vec<Role> = charts[1].lines.series.iter().map(|one| one.style.hue).collect();
     assert_eq!(hues, [Role::Vermilion, Role::Vermilion, Role::Green, Role::Green], "by variant");
-    let labels: Vec<&str> = charts[0].series.iter().map(|one| one.label.as_str()).collect();
+    let labels: Vec<&str> = charts[0].lines.series.iter().map(|one| one.label.as_str()).collect();
     assert_eq!(labels, ["before", "after"]);
 }
 
@@ -139,14 +139,14 @@ fn the_legend_covers_no_data_and_stays_in_the_picture() {
     let long = [10, 20].map(|n| measured("svd", n, "cpu", &"long-name-".repeat(20), 1e-3)).to_vec();
     let all = wide().into_iter().chain(lines(&[("", &full())])).chain(of(many)).chain(of(long));
     for chart in all {
-        let layout = FrameLayout::of(&chart.frame, Extent::File);
-        assert!(!layout.legend.intersects(&layout.plot));
-        assert!(layout.picture.holds(&layout.legend) && layout.picture.holds(&layout.plot));
-        assert!(layout.plot.width() > 700.0 && layout.plot.height() > 500.0);
+        let layout = FrameLayout::of(&chart.frame, &chart.axes, Extent::File);
+        assert!(!layout.legend.intersects(&layout.plane.area));
+        assert!(layout.picture.holds(&layout.legend) && layout.picture.holds(&layout.plane.area));
+        assert!(layout.plane.area.width() > 700.0 && layout.plane.area.height() > 500.0);
         assert!(layout.entries.iter().all(|entry| entry.middle < layout.legend.bottom));
-        for point in chart.series.iter().flat_map(|series| &series.points) {
+        for point in chart.lines.series.iter().flat_map(|series| &series.points) {
             for y in [point.low, point.y, point.high] {
-                assert!(layout.plot.has(layout.plane(&chart.frame).place(point.x, y)));
+                assert!(layout.plane.area.has(layout.plane.place(point.x, y)));
             }
         }
     }
@@ -155,7 +155,7 @@ fn the_legend_covers_no_data_and_stays_in_the_picture() {
 #[test]
 fn sizes_that_almost_coincide_share_a_label() {
     let chart = &wide()[1];
-    let plane = FrameLayout::of(&chart.frame, Extent::File).plane(&chart.frame);
+    let plane = FrameLayout::of(&chart.frame, &chart.axes, Extent::File).plane;
     let labels: Vec<String> = below(&plane, TEXT).into_iter().map(|label| label.text).collect();
     assert_eq!(labels, ["100", "500, 512", "1024", "2048"]);
 }
@@ -163,16 +163,16 @@ fn sizes_that_almost_coincide_share_a_label() {
 #[test]
 fn labels_in_the_plot_cover_neither_points_nor_each_other() {
     let chart = &wide()[0];
-    let layout = FrameLayout::of(&chart.frame, Extent::File);
-    let labels = Labels::of(&chart.contents(&layout));
+    let layout = FrameLayout::of(&chart.frame, &chart.axes, Extent::File);
+    let labels = Labels::of(&chart.lines.within(layout.plane));
     assert_eq!((labels.regions.len(), labels.crossings.len()), (2, 3));
     assert!(labels.points.len() >= 5, "{labels:?}");
     let areas: Vec<Rect> = labels.all().map(|label| label.area).collect();
     for (index, area) in areas.iter().enumerate() {
-        assert!(layout.plot.holds(area));
+        assert!(layout.plane.area.holds(area));
         assert!(areas[..index].iter().all(|other| !other.intersects(area)));
-        for point in chart.series.iter().flat_map(|series| &series.points) {
-            assert!(!area.has(layout.plane(&chart.frame).place(point.x, point.y)));
+        for point in chart.lines.series.iter().flat_map(|series| &series.points) {
+            assert!(!area.has(layout.plane.place(point.x, point.y)));
         }
     }
 }
@@ -185,11 +185,11 @@ fn a_variant_that_picks_has_one_line_and_its_picks_in_the_legend() {
         row
     };
     let chart = &of(vec![row(100, "dmma"), row(1000, "dmma"), row(5000, "cublas")])[0];
-    assert_eq!(chart.series.len(), 1);
-    assert_eq!((chart.series[0].label.as_str(), chart.series[0].points.len()), ("auto", 3));
+    assert_eq!(chart.lines.series.len(), 1);
+    assert_eq!((chart.lines.series[0].label.as_str(), chart.lines.series[0].points.len()), ("auto", 3));
     assert_eq!(notes(chart)[2..], ["Chosen by auto, at N", "dmma: 100, 1000", "cublas: 5000"]);
     let chart = &of(vec![row(100, "dmma"), row(1000, "dmma")])[0];
-    assert_eq!(chart.series[0].label, "auto (dmma)");
+    assert_eq!(chart.lines.series[0].label, "auto (dmma)");
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn ties_and_points_of_grade_d_have_a_mark_that_the_legend_explains() {
     rows[5].execute.as_mut().unwrap().grade = Some(gpubench_report::measure::grade::Grade::D);
     let chart = &of(rows)[0];
     let marks: Vec<[bool; 2]> =
-        chart.series[0].points.iter().map(|point| [point.marks.is_tie, point.marks.grade_d]).collect();
+        chart.lines.series[0].points.iter().map(|point| [point.marks.is_tie, point.marks.grade_d]).collect();
     assert_eq!(marks, [[true, false], [false, false], [false, true]]);
     let notes = notes(chart);
     assert!(
@@ -225,8 +225,8 @@ fn ties_and_points_of_grade_d_have_a_mark_that_the_legend_explains() {
 #[test]
 fn the_band_of_a_crossover_ends_with_the_sizes_measured() {
     let chart = &wide()[0];
-    assert!(!chart.crossings.is_empty());
-    for crossing in &chart.crossings {
+    assert!(!chart.lines.crossings.is_empty());
+    for crossing in &chart.lines.crossings {
         assert!(crossing.interval[0] >= 100.0 && crossing.interval[1] <= 2048.0, "{crossing:?}");
     }
 }
@@ -236,21 +236,21 @@ fn every_last_point_has_its_label_in_order_and_on_the_faster_side() {
     for (extent, chart) in
         [Extent::File, Extent::Page].into_iter().zip([&wide()[0], &lines(&[("", &full())])[0]])
     {
-        let layout = FrameLayout::of(&chart.frame, extent);
-        let contents = chart.contents(&layout);
+        let layout = FrameLayout::of(&chart.frame, &chart.axes, extent);
+        let contents = chart.lines.within(layout.plane);
         let line = contents.plane.down(1.0);
         for side in [f64::min, f64::max] {
-            let sizes = chart.series.iter().flat_map(|one| &one.points).map(|point| point.x);
+            let sizes = chart.lines.series.iter().flat_map(|one| &one.points).map(|point| point.x);
             let end = sizes.reduce(side).unwrap();
             let labels = Labels::of(&contents);
             let of_end = labels.points.iter().filter_map(|label| {
-                let points = &chart.series[label.series].points;
+                let points = &chart.lines.series[label.series].points;
                 let point = points.iter().find(|point| point.x == end && point.label.is_some())?;
                 (point.label.as_deref() == Some(label.placed.text.as_str()))
                     .then_some((point.y, label.placed.area))
             });
             let mut found: Vec<(f64, Rect)> = of_end.collect();
-            let expected = chart.series.iter().flat_map(|one| &one.points);
+            let expected = chart.lines.series.iter().flat_map(|one| &one.points);
             let expected = expected.filter(|point| point.x == end && point.label.is_some()).count();
             assert!(found.len() >= expected && expected > 0, "{found:?}");
             found.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -260,7 +260,10 @@ fn every_last_point_has_its_label_in_order_and_on_the_faster_side() {
                     if ratio >= 1.0 { area.bottom <= line } else { area.top >= line },
                     "{ratio} {area:?}"
                 );
-                assert!(layout.plot.left <= area.left && area.right <= layout.plot.right, "{area:?}");
+                assert!(
+                    layout.plane.area.left <= area.left && area.right <= layout.plane.area.right,
+                    "{area:?}"
+                );
             }
         }
     }
@@ -273,10 +276,10 @@ fn an_unreliable_point_is_on_its_line_and_has_no_band() {
     let execute = rows[5].execute.as_mut().unwrap();
     (execute.grade, execute.ci95_s) = (Some(gpubench_report::measure::grade::Grade::D), [1e-9, 1.0]);
     let chart = &of(rows)[0];
-    let kernel = &chart.series[0];
+    let kernel = &chart.lines.series[0];
     assert_eq!(kernel.path().iter().map(|place| place.0).collect::<Vec<_>>(), [10.0, 100.0, 105.0, 1000.0]);
     assert_eq!(kernel.bands().map(<[Point]>::len).collect::<Vec<_>>(), [2, 1]);
-    assert!(chart.frame.y.high < 1e3, "an interval that is not drawn does not stretch the axis");
+    assert!(chart.axes.y.high < 1e3, "an interval that is not drawn does not stretch the axis");
 }
 
 #[test]
@@ -286,16 +289,19 @@ fn a_variant_that_fails_at_a_size_breaks_the_line_and_is_named() {
     rows.push(measured("svd", 100, "cuda", "fast", 1e-5));
     rows.push(example::without_time("svd", 1000, "cuda", "fast", Outcome::Incorrect, "wrong", None));
     let chart = &of(rows.clone())[0];
-    let breaks: Vec<bool> = chart.series[0].points.iter().map(|point| point.marks.is_break).collect();
+    let breaks: Vec<bool> = chart.lines.series[0].points.iter().map(|point| point.marks.is_break).collect();
     assert_eq!(breaks, [false, true]);
-    assert_eq!(chart.series[0].breaks().len(), 1);
+    assert_eq!(chart.lines.series[0].breaks().len(), 1);
     let notes = notes(chart);
     assert!(
         notes.contains(&"fast at 1000: incorrect") && notes.contains(&"one variant fails or is wrong"),
         "{notes:?}"
     );
     rows.pop();
-    assert!(of(rows)[0].series[0].breaks().is_empty(), "a variant that was not run at a size is no failure");
+    assert!(
+        of(rows)[0].lines.series[0].breaks().is_empty(),
+        "a variant that was not run at a size is no failure"
+    );
 }
 
 /// The throughput of a matrix product at two sizes, at that rate in FLOP per second.
@@ -310,11 +316,12 @@ fn throughput(rate: f64, change: fn(&mut Report)) -> LineChart {
 
 #[test]
 fn no_peak_is_below_a_rate_of_its_side() {
-    let labels = |chart: &LineChart| chart.levels.iter().map(|level| level.label.clone()).collect::<Vec<_>>();
+    let labels =
+        |chart: &LineChart| chart.lines.levels.iter().map(|level| level.label.clone()).collect::<Vec<_>>();
     assert_eq!(labels(&throughput(49e12, |_| {})), ["GPU float32 50000 GFLOP/s"]);
     let above = throughput(60e12, |_| {});
     assert!(
-        above.levels.is_empty() && notes(&above).contains(&"GPU float32 50000 GFLOP/s: exceeded"),
+        above.lines.levels.is_empty() && notes(&above).contains(&"GPU float32 50000 GFLOP/s: exceeded"),
         "{above:?}"
     );
     let wider = |report: &mut Report| {
@@ -336,7 +343,7 @@ fn auto_shares_the_line_of_its_choice_and_a_lone_point_is_left_out() {
     rows.push(measured("matmul", 100, "cuda", "slow", 1e-2));
     rows.push(measured("matmul", 100, "cpu", "faer", 1e-2));
     let chart = of(rows).pop().unwrap();
-    let labels: Vec<&str> = chart.series.iter().map(|series| series.label.as_str()).collect();
+    let labels: Vec<&str> = chart.lines.series.iter().map(|series| series.label.as_str()).collect();
     assert_eq!(labels, ["faer", "auto (dmma)"], "the CPU has no line, and keeps its point");
 }
 
@@ -349,7 +356,7 @@ fn several_contenders_are_the_others_of_one() {
     Versus::choose(&mut report, "cuda:cupy,torch,jax").unwrap();
     let chart = &lines(&[("", &report)])[0];
     assert_eq!(chart.frame.title, "fft, float32: cuda against cupy, torch and jax");
-    assert!(chart.frame.y.ticks.iter().any(|tick| tick.label == "others 2x"), "{:?}", chart.frame.y);
+    assert!(chart.axes.y.ticks.iter().any(|tick| tick.label == "others 2x"), "{:?}", chart.axes.y);
     assert!(
         chart.frame.captions[0].starts_with("others (cupy, torch and jax): "),
         "{:?}",

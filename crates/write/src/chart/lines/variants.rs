@@ -7,10 +7,11 @@ use gpubench_report::report::Row;
 use gpubench_text::grouped::{distinct, grouped};
 
 use super::quantity::Quantity;
-use super::{LineChart, PeakLevel, SIZE_TITLE, extremes, legend, mark_notes, sizes};
+use super::{LineChart, PeakLevel, PlotLines, SIZE_TITLE, extremes, legend, mark_notes, sizes};
 use crate::chart::ChartKind;
 use crate::chart::axis::Axis;
 use crate::chart::frame::{Frame, LegendRow, LegendSample};
+use crate::chart::layout::Axes;
 use crate::chart::series::{ChartSeries, GROUPS, Marks, Point, Stroke, Style, group};
 use crate::chart::sheet::{Part, Sheet};
 use crate::chart::styles::VariantStyles;
@@ -81,7 +82,10 @@ pub(crate) fn chart(
     let (levels, exceeded) = levels(sheet, quantity, &lines);
     let series: Vec<ChartSeries> = lines.into_iter().map(|line| line.series).collect();
     let sizes = sizes(&series);
-    let mut values = extremes(&series).filter(|_| sizes.len() > 1)?;
+    if sizes.len() < 2 {
+        return None;
+    }
+    let mut values = extremes(&series);
     values.extend(levels.iter().map(|level| level.value));
     let mut legend = legend(&series);
     let level_row =
@@ -98,12 +102,12 @@ pub(crate) fn chart(
         title: format!("{}: {}", sheet.heading(), quantity.title()),
         subtitle: subtitle.join("; "),
         captions,
-        x: Axis::sizes(SIZE_TITLE, &sizes, [0.0; 2]),
-        y: quantity.axis(&values),
-        rows_above: 0,
         legend,
     };
-    Some(LineChart { kind, frame, series, reference: None, crossings: vec![], levels })
+    let axes =
+        Axes { x: Axis::sizes(SIZE_TITLE, &sizes, [0.0; 2]), y: quantity.axis(&values), rows_above: 0 };
+    let lines = PlotLines { series, regions: None, crossings: vec![], levels };
+    Some(LineChart { kind, frame, axes, lines })
 }
 
 /// One line per variant and density, in the order in which the rows name them; the shapes of markers also distinguish

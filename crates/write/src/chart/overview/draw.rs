@@ -1,17 +1,18 @@
 //! Draws an overview.
 
-use crate::palette::Role;
-
-use super::layout::{HEADING, LEGEND, OverviewLayout, SAMPLE_GAP, SMALL, labelled};
-use super::{Figure, Overview, OverviewPanel, REFERENCE};
+use super::{Figure, Overview, OverviewPanel};
+use crate::chart::axis::Axis;
 use crate::chart::canvas::{Align, Canvas};
 use crate::chart::draw::{baseline, captions, kind, marked, medium, sample};
 use crate::chart::font::{Weight, fitted, width};
-use crate::chart::geometry::{Plane, Rect};
-use crate::chart::layout::{MARGIN, TITLE, below, picture};
+use crate::chart::frame::LegendRow;
+use crate::chart::geometry::{CanvasPoint, Plane, Rect};
+use crate::chart::layout::{MARGIN, TITLE, above_captions, below, picture, tick_labels};
+use crate::chart::lines::PlotLines;
 use crate::chart::lines::labels::PlotContents;
 use crate::chart::lines::strokes::Strokes;
 use crate::chart::series::Stroke;
+use crate::palette::Role;
 
 /// Half the side of the square that a marker takes.
 pub(super) const MARKER: f64 = 6.5;
@@ -28,117 +29,205 @@ const MIN_NAME_WIDTH: f64 = 96.0;
 /// Width and height of a panel in a page.
 pub(crate) const PANEL_SIZE: (u32, u32) = (480, 320);
 
-pub(crate) fn draw(overview: &Overview, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+pub(crate) fn draw(overview: &Overview, canvas: &Canvas) {
     let layout = OverviewLayout::of(overview);
-    canvas.rectangle(picture().corners(), Role::Ground)?;
-    canvas.text(&overview.title, (MARGIN, 58.0), medium(TITLE, Role::Ink, Align::Left))?;
+    canvas.rectangle(picture().corners(), Role::Ground);
+    canvas.text(&overview.frame.title, (MARGIN, 58.0), medium(TITLE, Role::Ink, Align::Left));
     if let Some(notice) = &overview.notice {
         let notice = fitted(notice, NOTICE, Weight::Medium, picture().right - 2.0 * MARGIN);
-        canvas.text(&notice, (MARGIN, 98.0), medium(NOTICE, Role::Worse, Align::Left))?;
+        canvas.text(&notice, (MARGIN, 98.0), medium(NOTICE, Role::Worse, Align::Left));
     }
-    for ((shown, text), &(left, middle)) in overview.legend.iter().zip(&layout.legend) {
-        sample(canvas, *shown, (left, middle), 0.8)?;
+    for (row, &(left, middle)) in overview.frame.legend.iter().zip(&layout.legend) {
+        let LegendRow::Entry(shown, text) = row else { continue };
+        sample(canvas, *shown, (left, middle), 0.8);
         let place = (left + shown.length() + SAMPLE_GAP, baseline(middle, LEGEND));
-        canvas.text(text, place, kind(LEGEND, Role::Ink, Align::Left))?;
+        canvas.text(text, place, kind(LEGEND, Role::Ink, Align::Left));
     }
     for (index, (panel, plot)) in overview.panels.iter().zip(&layout.plots).enumerate() {
         if !panel.figures.is_empty() {
-            draw_figures(panel, plot, canvas)?;
+            draw_figures(panel, plot, canvas);
             continue;
         }
         let plane = Plane { area: *plot, x: &panel.x, y: &overview.y };
-        draw_panel(panel, plane, canvas)?;
+        draw_panel(&panel.heading, &panel.lines, plane, canvas);
         if index % layout.columns == 0 {
-            axis_labels(&plane, &layout.labelled, canvas)?;
+            axis_labels(&plane, &layout.labelled, canvas);
         }
     }
-    captions(canvas, &overview.captions)
+    captions(canvas, &overview.frame.captions);
 }
 
 /// Draws one panel with labels of both axes on a canvas of its own; the page has its heading.
-pub(crate) fn draw_alone(overview: &Overview, index: usize, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+pub(crate) fn draw_alone(panel: &OverviewPanel, y: &Axis) -> Canvas {
+    let canvas = Canvas::new(PANEL_SIZE);
     let (right, bottom) = (f64::from(PANEL_SIZE.0), f64::from(PANEL_SIZE.1));
-    canvas.rectangle([(0.0, 0.0), (right, bottom)], Role::Ground)?;
-    let labels = overview.y.ticks.iter().map(|tick| width(&tick.label, SMALL, Weight::Regular));
-    let left = labels.fold(0.0, f64::max) + 16.0;
+    canvas.rectangle([(0.0, 0.0), (right, bottom)], Role::Ground);
+    let left = tick_labels(y, SMALL, 0.0) + 16.0;
     let area = Rect { left, top: 12.0, right: right - 14.0, bottom: bottom - 38.0 };
-    let panel = OverviewPanel { heading: String::new(), ..overview.panels[index].clone() };
-    let plane = Plane { area, x: &panel.x, y: &overview.y };
-    draw_panel(&panel, plane, canvas)?;
-    axis_labels(&plane, &labelled(&overview.y, area.height()), canvas)
+    let plane = Plane { area, x: &panel.x, y };
+    draw_panel("", &panel.lines, plane, &canvas);
+    axis_labels(&plane, &labelled(y, area.height()), &canvas);
+    canvas
 }
 
 /// The labels of the y axis at these of its ticks.
-fn axis_labels(plane: &Plane<'_>, ticks: &[usize], canvas: &Canvas<'_>) -> anyhow::Result<()> {
-    ticks.iter().map(|tick| &plane.y.ticks[*tick]).try_for_each(|tick| {
+fn axis_labels(plane: &Plane<'_>, ticks: &[usize], canvas: &Canvas) {
+    ticks.iter().map(|tick| &plane.y.ticks[*tick]).for_each(|tick| {
         let place = (plane.area.left - 10.0, baseline(plane.down(tick.value), SMALL));
         canvas.text(&tick.label, place, kind(SMALL, Role::Ink, Align::Right))
     })
 }
 
 /// The heading of a panel, and its speed-ups in words.
-fn draw_figures(panel: &OverviewPanel, plot: &Rect, canvas: &Canvas<'_>) -> anyhow::Result<()> {
-    heading(panel, plot, canvas)?;
+fn draw_figures(panel: &OverviewPanel, plot: &Rect, canvas: &Canvas) {
+    heading(&panel.heading, plot, canvas);
     let names = panel.figures.iter().map(|figure| width(figure.name, SMALL, Weight::Regular));
     let column = plot.left + NAME + names.fold(MIN_NAME_WIDTH, f64::max) + 12.0;
     for (index, Figure { style, marks, name, texts: [text, interval] }) in panel.figures.iter().enumerate() {
         let middle = plot.top + 24.0 + index as f64 * FIGURE_ROW;
         let y = baseline(middle, FIGURE);
-        marked(canvas, (plot.left + MARKER, middle), *style, *marks, MARKER)?;
-        canvas.text(name, (plot.left + NAME, y), kind(SMALL, Role::Ink, Align::Left))?;
-        canvas.text(text, (column, y), medium(FIGURE, Role::Ink, Align::Left))?;
+        marked(canvas, (plot.left + MARKER, middle), *style, *marks, MARKER);
+        canvas.text(name, (plot.left + NAME, y), kind(SMALL, Role::Ink, Align::Left));
+        canvas.text(text, (column, y), medium(FIGURE, Role::Ink, Align::Left));
         let left = column + width(text, FIGURE, Weight::Medium) + 12.0;
         let interval = fitted(interval, SMALL, Weight::Regular, plot.right - left);
-        canvas.text(&interval, (left, y), kind(SMALL, Role::Soft, Align::Left))?;
+        canvas.text(&interval, (left, y), kind(SMALL, Role::Soft, Align::Left));
     }
-    Ok(())
 }
 
-fn heading(panel: &OverviewPanel, plot: &Rect, canvas: &Canvas<'_>) -> anyhow::Result<()> {
-    let text = fitted(&panel.heading, HEADING, Weight::Medium, plot.width());
+fn heading(text: &str, plot: &Rect, canvas: &Canvas) {
+    let text = fitted(text, HEADING, Weight::Medium, plot.width());
     canvas.text(&text, (plot.left, plot.top - 10.0), medium(HEADING, Role::Ink, Align::Left))
 }
 
-fn draw_panel(panel: &OverviewPanel, plane: Plane<'_>, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+fn draw_panel(name: &str, lines: &PlotLines, plane: Plane<'_>, canvas: &Canvas) {
     let plot = plane.area;
-    let contents = PlotContents {
-        plane,
-        series: &panel.series,
-        reference: Some(&REFERENCE),
-        crossings: &panel.crossings,
-        levels: &[],
-        marker: MARKER,
-        em: POINT_TEXT,
-    };
+    let contents = PlotContents { plane, lines, marker: MARKER, em: POINT_TEXT };
     let strokes = Strokes { canvas, contents };
-    strokes.ground()?;
-    grid(&plane, canvas)?;
-    strokes.lines()?;
-    heading(panel, &plot, canvas)?;
+    strokes.ground();
+    grid(&plane, canvas);
+    strokes.lines();
+    heading(name, &plot, canvas);
     for label in below(&plane, SMALL) {
         let place = (label.x, plot.bottom + 26.0);
-        canvas.text(&label.text, place, kind(SMALL, Role::Ink, Align::Center))?;
+        canvas.text(&label.text, place, kind(SMALL, Role::Ink, Align::Center));
     }
-    Ok(())
 }
 
-fn grid(plane: &Plane<'_>, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+fn grid(plane: &Plane<'_>, canvas: &Canvas) {
     let Rect { left, top, right, bottom } = plane.area;
     let across = |value: f64, thickness: f64| {
         let y = plane.down(value);
         canvas.rule([(left, y), (right, y)], Role::Line, thickness)
     };
-    plane.y.minor.iter().try_for_each(|value| across(*value, 0.8))?;
-    plane.y.ticks.iter().try_for_each(|tick| across(tick.value, 1.8))?;
+    plane.y.minor.iter().for_each(|value| across(*value, 0.8));
+    plane.y.ticks.iter().for_each(|tick| across(tick.value, 1.8));
     for value in &plane.x.minor {
         let x = plane.across(*value);
-        canvas.rule([(x, top), (x, bottom)], Role::MinorLine, 1.0)?;
+        canvas.rule([(x, top), (x, bottom)], Role::MinorLine, 1.0);
     }
     for tick in &plane.x.ticks {
         let x = plane.across(tick.value);
-        canvas.rule([(x, top), (x, bottom)], Role::Line, 1.0)?;
-        canvas.rule([(x, bottom), (x, bottom + 6.0)], Role::Axis, 1.6)?;
+        canvas.rule([(x, top), (x, bottom)], Role::Line, 1.0);
+        canvas.rule([(x, bottom), (x, bottom + 6.0)], Role::Axis, 1.6);
     }
     let axes = [(left, top), (left, bottom), (right, bottom)];
     canvas.stroke(&axes, Role::Axis, 1.6, Stroke::Solid)
+}
+
+pub(crate) const SMALL: f64 = 20.0;
+pub(crate) const HEADING: f64 = 23.0;
+/// Em of the legend, the middle of its first row, and the height of a row.
+pub(crate) const LEGEND: f64 = 22.0;
+const LEGEND_TOP: f64 = 108.0;
+const LEGEND_ROW: f64 = 34.0;
+/// Room between a sample of the legend and its text, and between its entries.
+pub(crate) const SAMPLE_GAP: f64 = 10.0;
+const ENTRY_GAP: f64 = 34.0;
+/// Height of a heading.
+const HEADING_ROW: f64 = 34.0;
+/// Room for the labels of the x axis.
+const FOOT: f64 = 40.0;
+/// Room between columns.
+const GAP: f64 = 30.0;
+
+pub(crate) struct OverviewLayout {
+    /// The left ends of the entries of the legend, at their middle.
+    pub(crate) legend: Vec<CanvasPoint>,
+    /// The area between the axes of each panel.
+    pub(crate) plots: Vec<Rect>,
+    pub columns: usize,
+    /// The places in the order of the ticks of the y axis that have labels.
+    pub labelled: Vec<usize>,
+}
+
+impl OverviewLayout {
+    pub(crate) fn of(overview: &Overview) -> OverviewLayout {
+        let (picture, count) = (picture(), overview.panels.len());
+        let columns = columns(count);
+        let rows = count.div_ceil(columns);
+        let left = MARGIN + tick_labels(&overview.y, SMALL, 0.0) + 12.0;
+        let bottom = above_captions(&overview.frame.captions) - 10.0;
+        let legend = legend(overview, picture.right - MARGIN);
+        let top = legend.last().map_or(legend_top(overview), |place| place.1) + 42.0;
+        let pitch = (picture.right - MARGIN - left + GAP) / columns as f64;
+        let height = (bottom - top) / rows as f64;
+        let plot = |index: usize| {
+            let (row, column) = ((index / columns) as f64, (index % columns) as f64);
+            let (left, top) = (left + column * pitch, top + row * height);
+            let bottom = top + height - FOOT;
+            Rect { left, top: top + HEADING_ROW, right: left + pitch - GAP, bottom }
+        };
+        let plots: Vec<Rect> = (0..count).map(plot).collect();
+        let room = plots.first().map_or(0.0, Rect::height);
+        OverviewLayout { legend, labelled: labelled(&overview.y, room), plots, columns }
+    }
+}
+
+/// The middle of the first row of the legend, under the notice.
+fn legend_top(overview: &Overview) -> f64 {
+    if overview.notice.is_some() { LEGEND_TOP + LEGEND_ROW } else { LEGEND_TOP }
+}
+
+/// The places of the entries of the legend, in rows up to `right`.
+fn legend(overview: &Overview, right: f64) -> Vec<CanvasPoint> {
+    let (mut left, mut middle) = (MARGIN, legend_top(overview));
+    let entries = overview.frame.legend.iter().map(|row| {
+        let sample = if let LegendRow::Entry(sample, _) = row { sample.length() + SAMPLE_GAP } else { 0.0 };
+        let wide = sample + width(row.text(), LEGEND, Weight::Regular);
+        if left > MARGIN && left + wide > right {
+            (left, middle) = (MARGIN, middle + LEGEND_ROW);
+        }
+        let place = (left, middle);
+        left += wide + ENTRY_GAP;
+        place
+    });
+    entries.collect()
+}
+
+/// The number of columns for a number of panels, so that few cells stay empty.
+fn columns(count: usize) -> usize {
+    match count {
+        0..=3 => count.max(1),
+        4 => 2,
+        5 | 6 | 9 => 3,
+        _ => 4,
+    }
+}
+
+/// The ticks that labels have room for, those near 1 first.
+pub(crate) fn labelled(axis: &Axis, room: f64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..axis.ticks.len()).collect();
+    order.sort_by(|a, b| {
+        let distance = |index: usize| axis.ticks[index].value.ln().abs();
+        distance(*a).total_cmp(&distance(*b))
+    });
+    let place = |index: usize| axis.fraction(axis.ticks[index].value) * room;
+    let mut kept: Vec<usize> = vec![];
+    for index in order {
+        if kept.iter().all(|&other| (place(index) - place(other)).abs() > 1.25 * SMALL) {
+            kept.push(index);
+        }
+    }
+    kept
 }

@@ -1,7 +1,6 @@
 //! Overview sheets: the speed-ups of every op of a report with copies and without, in small.
 
 mod draw;
-mod layout;
 
 use gpubench_analysis::answer::{Comparison, Contender, Kind, Kinds, Pair, Versus};
 use gpubench_report::Side;
@@ -9,14 +8,14 @@ use gpubench_report::case::{DType, density_clause};
 use gpubench_report::report::Report;
 
 use super::axis::Axis;
-use super::frame::{LegendRow, LegendSample};
+use super::frame::{Frame, LegendRow, LegendSample};
 use super::lines::labels::{end_label_shares, end_labels_room};
 use super::lines::speed_up::{self, TUNED, TUNED_STYLE, kind_style};
-use super::lines::{CrossingMark, Reference, mark_notes, sizes};
-use super::series::{ChartSeries, Marks, Point, Style};
+use super::lines::{PlotLines, extremes, mark_notes, sizes};
+use super::series::{ChartSeries, Marks, Style};
 use super::sheet::{Part, Sheet};
 use super::text::marks_text;
-pub(super) use draw::{PANEL_SIZE, draw, draw_alone};
+pub(super) use draw::{draw, draw_alone};
 use gpubench_document::report::copies_clause;
 use gpubench_document::report::problems::cut_short;
 use gpubench_text::words::capitalised;
@@ -27,19 +26,11 @@ pub(super) const MOST_PANELS: usize = 9;
 /// Part of the height of a panel that a label takes.
 const LABEL_SHARE: f64 = 0.1;
 
-/// The name of one op's panel, distinct from the region names of large charts.
-const REFERENCE: Reference = Reference { value: 1.0, above: String::new(), below: String::new() };
-
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Overview {
-    /// Name of its file, without extension: `overview`, `overview-2`.
-    pub name: String,
-    pub title: String,
-    pub captions: Vec<String>,
+    pub(crate) frame: Frame,
     /// What a reader must know first: that the run ended early, and what is missing.
     pub(crate) notice: Option<String>,
-    /// The legend of lines and marks.
-    pub(crate) legend: Vec<(LegendSample, String)>,
     /// Ratios, for every panel the same.
     pub y: Axis,
     /// The panels, row by row; 1 to [`MOST_PANELS`].
@@ -51,9 +42,8 @@ pub(crate) struct OverviewPanel {
     /// The op, and what it is about.
     pub heading: String,
     pub x: Axis,
-    /// A line a kind of speed-up.
-    pub series: Vec<ChartSeries>,
-    pub(crate) crossings: Vec<CrossingMark>,
+    /// A line per kind of speed-up.
+    pub(crate) lines: PlotLines,
     /// The speed-ups in words, where there is one size, which is no line.
     pub(crate) figures: Vec<Figure>,
 }
@@ -113,25 +103,32 @@ fn overview(report: &Report, index: usize, page: Vec<Draft>, captions: &[String]
     });
     let panels: Vec<OverviewPanel> = panels.collect();
     let drawn = panels.iter().filter(|panel| panel.figures.is_empty());
-    let shares = drawn.clone().map(|panel| end_label_shares(&panel.series, LABEL_SHARE));
+    let shares = drawn.clone().map(|panel| end_label_shares(&panel.lines.series, LABEL_SHARE));
     let shares = shares.fold([0.0f64; 2], |a, b| [a[0].max(b[0]), a[1].max(b[1])]);
-    let points = drawn.flat_map(|panel| &panel.series).flat_map(|series| &series.points);
-    let values: Vec<f64> = points.flat_map(Point::drawn).collect();
+    let values = extremes(drawn.flat_map(|panel| &panel.lines.series));
     Overview {
-        name: if index == 0 { "overview".into() } else { format!("overview-{}", index + 1) },
-        title: match speed_up::question(versus) {
-            names if versus.is_named() => format!("{names}: speed-up of the best variants by size{dtype}"),
-            question => format!("{} Speed-up of the best variants by size{dtype}", capitalised(&question)),
+        frame: Frame {
+            name: if index == 0 { "overview".into() } else { format!("overview-{}", index + 1) },
+            title: match speed_up::question(versus) {
+                names if versus.is_named() => {
+                    format!("{names}: speed-up of the best variants by size{dtype}")
+                }
+                question => {
+                    format!("{} Speed-up of the best variants by size{dtype}", capitalised(&question))
+                }
+            },
+            subtitle: String::new(),
+            captions: captions.to_vec(),
+            legend,
         },
-        captions: captions.to_vec(),
         notice: cut_short(report),
-        legend,
         y: Axis::ratios("", &values, versus, shares),
         panels,
     }
 }
 
-fn legend(report: &Report, page: &[Draft]) -> Vec<(LegendSample, String)> {
+/// The lines and marks, each an [entry](LegendRow::Entry).
+fn legend(report: &Report, page: &[Draft]) -> Vec<LegendRow> {
     let words = |kind| match kind {
         Kind::Kernel => "the work alone".into(),
         Kind::Resident if report.rows.iter().any(|row| row.side == Side::Gpu) => {
@@ -142,30 +139,24 @@ fn legend(report: &Report, page: &[Draft]) -> Vec<(LegendSample, String)> {
             format!("copied each call: {}", copies_clause(report.rows.iter(), &[kind]))
         }
     };
-    let series: Vec<ChartSeries> = page.iter().flat_map(|draft| draft.panel.series.clone()).collect();
+    let series: Vec<ChartSeries> = page.iter().flat_map(|draft| draft.panel.lines.series.clone()).collect();
     let figures: Vec<&Figure> = page.iter().flat_map(|draft| &draft.panel.figures).collect();
     let is_shown = |style: Style| {
         series.iter().any(|one| one.style == style) || figures.iter().any(|one| one.style == style)
     };
     let kinds = Kinds::of(&report.rows).all().iter().filter(|kind| is_shown(kind_style(**kind)));
-    let lines = kinds.map(|kind| (LegendSample::Line(kind_style(*kind)), words(*kind)));
+    let lines = kinds.map(|kind| LegendRow::Entry(LegendSample::Line(kind_style(*kind)), words(*kind)));
     let tuned = is_shown(TUNED_STYLE).then(|| {
-        (
-            LegendSample::Line(TUNED_STYLE),
-            "data stays on the GPU, gpubench's own code on both sides too".to_owned(),
-        )
+        let text = "data stays on the GPU, gpubench's own code on both sides too";
+        LegendRow::Entry(LegendSample::Line(TUNED_STYLE), text.into())
     });
-    let crosses = page.iter().any(|draft| !draft.panel.crossings.is_empty());
+    let crosses = page.iter().any(|draft| !draft.panel.lines.crossings.is_empty());
     let ring = crosses.then(|| {
-        (
-            LegendSample::Crossover,
-            format!("{} faster from N (shaded column: interval)", Versus::of(report).label(Contender::B)),
-        )
+        let b = Versus::of(report).label(Contender::B);
+        LegendRow::Entry(LegendSample::Crossover, format!("{b} faster from N (shaded column: interval)"))
     });
-    let marks = mark_notes(&series).into_iter().filter_map(|row| match row {
-        LegendRow::Entry(sample, text) => Some((sample, text)),
-        LegendRow::Heading(_) | LegendRow::Note(_) => None,
-    });
+    // Without the heading.
+    let marks = mark_notes(&series).into_iter().skip(1);
     lines.chain(tuned).chain(ring).chain(marks).collect()
 }
 
@@ -186,8 +177,12 @@ fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item
         let panel = OverviewPanel {
             heading: format!("{}{density}{size}", sheet.heading()),
             x: Axis::sizes("", &sizes, end_labels_room(&series, draw::POINT_TEXT, draw::MARKER)),
-            series,
-            crossings: lines.iter().filter_map(speed_up::crossing).collect(),
+            lines: PlotLines {
+                series,
+                regions: Some([String::new(), String::new()]),
+                crossings: lines.iter().filter_map(speed_up::crossing).collect(),
+                levels: vec![],
+            },
             figures,
         };
         let without_dtype = format!("{}{density}{size}", sheet.heading_without_dtype());

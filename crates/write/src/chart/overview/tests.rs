@@ -3,7 +3,7 @@
 use gpubench_report::case::Cache;
 use gpubench_report::report::{Row, example};
 
-use super::layout::OverviewLayout;
+use super::draw::OverviewLayout;
 use super::*;
 use crate::chart::geometry::Rect;
 use crate::chart::layout::picture;
@@ -28,8 +28,8 @@ fn overviews(ops: usize, dtypes: &[DType]) -> Vec<Overview> {
 
 fn summaries(overviews: &[Overview]) -> Vec<(&str, usize, &str)> {
     fn one(sheet: &Overview) -> (&str, usize, &str) {
-        let Overview { name, panels, .. } = sheet;
-        (name.as_str(), panels.len(), panels[0].heading.as_str())
+        let Overview { frame, panels, .. } = sheet;
+        (frame.name.as_str(), panels.len(), panels[0].heading.as_str())
     }
     overviews.iter().map(one).collect()
 }
@@ -38,17 +38,17 @@ fn summaries(overviews: &[Overview]) -> Vec<(&str, usize, &str)> {
 fn what_all_panels_share_stands_in_the_title() {
     let one = overviews(3, &[DType::F32]);
     assert_eq!(summaries(&one), [("overview", 3, "op0")]);
-    assert!(one[0].title.ends_with("by size, float32"), "{}", one[0].title);
+    assert!(one[0].frame.title.ends_with("by size, float32"), "{}", one[0].frame.title);
     let both = overviews(3, DType::ALL);
     assert_eq!(summaries(&both), [("overview", 6, "op0, float32")]);
-    assert!(both[0].captions[1].contains(&format!("Cache: {}.", Cache::Cold)));
+    assert!(both[0].frame.captions[1].contains(&format!("Cache: {}.", Cache::Cold)));
 }
 
 #[test]
 fn what_one_sheet_cannot_hold_has_one_or_more_an_element_type() {
     let both = overviews(7, DType::ALL);
     assert_eq!(summaries(&both), [("overview", 7, "op0"), ("overview-2", 7, "op0")]);
-    assert!(both[1].title.ends_with("float64"));
+    assert!(both[1].frame.title.ends_with("float64"));
     let many: Vec<usize> = overviews(19, &[DType::F32]).iter().map(|sheet| sheet.panels.len()).collect();
     assert_eq!(many, [7, 7, 5]);
     assert!(overviews(0, &[]).is_empty());

@@ -3,30 +3,25 @@
 //! Positions are places in the order, not times of day.
 
 mod draw;
-mod layout;
 
 use super::Format;
-pub(crate) use super::axis::Axis;
-pub use super::linear::axis;
-pub use super::series::{Marks, Point};
+pub(crate) use super::axis::{Axis, panel_axis};
+pub(crate) use super::series::{Marks, Point};
 use crate::palette::{Role, Theme};
 use gpubench_report::report::file::File;
 
 /// Panels that one chart can hold; more would be too low to show a change.
-pub const MOST_PANELS: usize = 4;
+pub(crate) const MOST_PANELS: usize = 4;
 
 /// A chart of panels.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PanelChart {
+pub(crate) struct PanelChart {
     /// Name of its file, without extension.
     pub name: String,
-    /// The title of the chart.
     pub title: String,
     /// A line under the title.
     pub subtitle: String,
-    /// Lines at the foot.
     pub captions: Vec<String>,
-    /// The title of the x axis.
     pub x_title: String,
     /// Positions on the x axis: from 0 to one less.
     pub positions: usize,
@@ -38,22 +33,18 @@ pub struct PanelChart {
 
 /// One series.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Panel {
-    /// The name of the series.
+pub(crate) struct Panel {
     pub heading: String,
     /// The text next to its name.
     pub remark: String,
-    /// Colour of its points.
     pub hue: Role,
     /// The y axis; points beyond are drawn at the edge.
     pub y: Axis,
-    /// The points of the series, by position.
     pub points: Vec<Point>,
     /// Points from this position onward are drawn open, as not confirmed.
     pub open_from: Option<f64>,
     /// Lines at a level: first and last position, and value.
     pub levels: Vec<(f64, f64, f64)>,
-    /// Marks, by position.
     pub marks: Vec<Mark>,
     /// Positions without a value.
     pub gaps: Vec<f64>,
@@ -61,7 +52,7 @@ pub struct Panel {
 
 /// A place where something changed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mark {
+pub(crate) struct Mark {
     /// The position of the mark, between two points.
     pub position: f64,
     /// Labels of the mark, the longest first: the first that has room is drawn.
@@ -72,10 +63,8 @@ pub struct Mark {
 
 /// The kind of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MarkKind {
-    /// A change to the worse.
+pub(crate) enum MarkKind {
     Worse,
-    /// A change to the better.
     Better,
     /// A change that is not confirmed.
     Open,
@@ -83,7 +72,7 @@ pub enum MarkKind {
 
 impl Panel {
     /// Returns whether some of its points are beyond the axis.
-    pub fn has_points_beyond(&self) -> bool {
+    pub(crate) fn has_points_beyond(&self) -> bool {
         self.points.iter().any(|point| !(0.0..=1.0).contains(&self.y.fraction(point.y)))
     }
 }
@@ -92,8 +81,8 @@ impl Panel {
 ///
 /// # Errors
 /// A chart cannot be drawn or encoded.
-pub fn files(charts: &[PanelChart], format: Format, theme: Theme) -> anyhow::Result<Vec<File>> {
-    super::pictures(charts, &[format], theme)
+pub(crate) fn files(charts: &[PanelChart], format: Format, theme: Theme) -> anyhow::Result<Vec<File>> {
+    super::pictures(charts, PanelChart::file, &[format], theme)
 }
 
 #[cfg(test)]

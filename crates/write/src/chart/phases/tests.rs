@@ -36,9 +36,9 @@ fn the_contenders_name_the_rows_above_the_bars() {
 #[test]
 fn the_time_with_pinned_memory_is_above_the_bar_of_pageable_memory() {
     let one = &phases(&report())[0];
-    assert_eq!((one.frame.rows_above, one.groups[0].pinned.as_deref()), (2, None));
+    assert_eq!((one.axes.rows_above, one.groups[0].pinned.as_deref()), (2, None));
     let mut both = example::with_pinned(report(), 10.0);
-    assert_eq!(phases(&both)[0].frame.rows_above, 3);
+    assert_eq!(phases(&both)[0].axes.rows_above, 3);
     both.rows.remove(0);
     assert_eq!(phases(&both)[0].groups[0].pinned.as_deref(), Some("111 µs"), "without a CPU too");
 }

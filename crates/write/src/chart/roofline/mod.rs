@@ -2,26 +2,26 @@
 //!
 //! S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model", CACM 52 (2009).
 
-mod draw;
-mod roofs;
-
 use std::collections::BTreeSet;
 
 use gpubench_analysis::answer::has_both_caches;
-use gpubench_analysis::answer::peak_share::{limit, peaks};
+use gpubench_analysis::answer::peak_share::{bandwidth, limit, peaks, precision};
 use gpubench_ops::{Limit, OPS};
+use gpubench_report::Peaks;
 use gpubench_report::case::{Cache, Case, DType};
+use gpubench_report::report::quantity::three_digits;
 use gpubench_report::report::{Outcome, Report, Row};
 use gpubench_text::grouped::distinct;
 
-use super::axis::{Axis, plain};
-use super::frame::{Frame, LegendRow, LegendSample};
-use super::series::{Stroke, Style};
+use crate::chart::axis::{Axis, plain};
+use crate::chart::canvas::{Align, Canvas};
+use crate::chart::draw::{FrameDrawing, baseline, marker, medium};
+use crate::chart::frame::{Frame, LegendRow, LegendSample};
+use crate::chart::geometry::{CanvasPoint, Plane, Rect};
+use crate::chart::layout::{Axes, Extent};
+use crate::chart::placing::{Placed, Room};
+use crate::chart::series::{Stroke, Style};
 use crate::palette::Role;
-pub(super) use draw::draw;
-
-pub(super) use roofs::precision_words;
-use roofs::{Roof, roofs};
 
 /// The size of the mark of an op's smallest size over that of the largest.
 const SMALLEST: f64 = 0.6;
@@ -46,6 +46,7 @@ pub(crate) struct Dot {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Roofline {
     pub(crate) frame: Frame,
+    pub(crate) axes: Axes,
     pub(crate) roofs: Vec<Roof>,
     /// The cells; the best of their cases last, so that they lie on top.
     pub(crate) dots: Vec<Dot>,
@@ -118,12 +119,14 @@ fn chart(report: &Report, subject: RooflineSubject<'_>, captions: Vec<String>) -
         title: format!("{}, {}: share of the machine's peaks", subject.backend, subject.dtype.words()),
         subtitle: "Every measured cell. Larger marks: larger N. Numbers: N".into(),
         captions,
+        legend,
+    };
+    let axes = Axes {
         x: Axis::decades("FLOP per byte of minimum traffic (log scale)", &held[0], plain),
         y: Axis::decades("Rate (log scale)", &held[1], |rate| rate_text(rate, "FLOP/s", plain)),
         rows_above: 0,
-        legend,
     };
-    Some(Roofline { frame, roofs, dots })
+    Some(Roofline { frame, axes, roofs, dots })
 }
 
 /// The ops of the rows in the order of [`OPS`], with their looks.
@@ -173,6 +176,137 @@ fn rate_text(rate: f64, unit: &str, figure: impl Fn(f64) -> String) -> String {
     let fitting = prefixes.into_iter().find(|(factor, _)| rate >= 0.9995 * factor);
     let (factor, prefix) = fitting.filter(|_| rate < 1e18).unwrap_or((1.0, ""));
     format!("{} {prefix}{unit}", figure(rate / factor))
+}
+
+/// The factor by which lines extend beyond their data and corners.
+const BEYOND: f64 = 1.6;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Roof {
+    /// The name of the peak with its rate: `read 4.40 TB/s`.
+    pub label: String,
+    pub(crate) style: Style,
+    /// The two ends of the line: FLOP per byte, and FLOP per second.
+    pub path: [(f64, f64); 2],
+}
+
+/// The roofs over cells at the given places: a slope for each way to use memory, a level for each precision that a row
+/// has; `None` where no peak is known.
+pub(crate) fn roofs(peaks: &Peaks, rows: &[&Row], (xs, ys): (&[f64], &[f64])) -> Option<Vec<Roof>> {
+    let usable = |rate: &f64| rate.is_finite() && *rate > 0.0;
+    let slopes = slopes(peaks).into_iter().filter(|(_, rate)| usable(rate)).collect::<Vec<_>>();
+    let mut precisions = distinct(rows.iter().map(|row| precision(row)));
+    // A wider type that is faster lifts the roof of full precision.
+    let rate = |name: &str| peaks.matmul.get(name).copied().unwrap_or(0.0);
+    if precisions.contains(&"f32") && !precisions.contains(&"f64") && rate("f64") > rate("f32") {
+        precisions.push("f64");
+    }
+    precisions.sort_by_key(|name| !["f32", "f64"].contains(name));
+    let peaks = precisions.into_iter().filter_map(|name| Some((name, *peaks.matmul.get(name)?)));
+    let peaks: Vec<(&str, f64)> = peaks.filter(|(_, rate)| usable(rate)).collect();
+    let fastest = slopes.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+    let highest = peaks.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+    let min_x = xs.iter().copied().fold(f64::INFINITY, f64::min) / BEYOND;
+    let max_x = xs.iter().copied().fold(0.0, f64::max);
+    let ridge = if fastest > 0.0 { highest / fastest } else { 0.0 };
+    let max_x = max_x.max(ridge) * BEYOND;
+    // Far below the lowest cell, a slope would only stretch the axis.
+    let lowest = ys.iter().copied().fold(f64::INFINITY, f64::min);
+    let slope = |(index, (label, rate)): (usize, &(&str, f64))| {
+        let from = min_x.max(lowest / rate).min(max_x);
+        let to = if highest > 0.0 { highest / rate } else { max_x };
+        let stroke = if index == 0 { Stroke::Solid } else { Stroke::Dashed };
+        let label = format!("{label} {}", rate_text(*rate, "B/s", three_digits));
+        Roof { label, style: style(stroke), path: [(from.min(to), from.min(to) * rate), (to, to * rate)] }
+    };
+    let level = |(index, (name, rate)): (usize, &(&str, f64))| {
+        let from = if fastest > 0.0 { rate / fastest } else { min_x };
+        let stroke = if index == 0 { Stroke::Solid } else { Stroke::Dotted };
+        let label = format!("{} {}", precision_words(name), rate_text(*rate, "FLOP/s", three_digits));
+        Roof { label, style: style(stroke), path: [(from, *rate), (max_x, *rate)] }
+    };
+    let found: Vec<Roof> =
+        slopes.iter().enumerate().map(slope).chain(peaks.iter().enumerate().map(level)).collect();
+    (!found.is_empty()).then_some(found)
+}
+
+/// Rates of memory with their names; one where reading is as fast as reading and writing.
+fn slopes(peaks: &Peaks) -> Vec<(&'static str, f64)> {
+    let read = bandwidth(peaks, Limit::Read).map(|rate| ("read", rate));
+    let mixed = bandwidth(peaks, Limit::ReadAndWrite).map(|rate| ("read, write", rate));
+    match (read, mixed) {
+        (Some(read), Some(mixed)) if read.1 == mixed.1 => vec![("memory", read.1)],
+        (read, mixed) => read.into_iter().chain(mixed).collect(),
+    }
+}
+
+/// The precision of that name in reports, in words.
+pub(crate) fn precision_words(name: &str) -> &str {
+    match name {
+        "f32" => "float32",
+        "f64" => "float64",
+        "tf32" => "TF32",
+        "f16" => "float16",
+        "bf16" => "bfloat16",
+        other => other,
+    }
+}
+
+fn style(stroke: Stroke) -> Style {
+    Style { hue: Role::Ink, stroke, marker: 0, filled: true }
+}
+
+/// Half the side of the square that the largest marker takes, and of that of a variant that is not the best.
+const LARGEST: f64 = 11.0;
+const LARGEST_OTHER: f64 = 8.0;
+/// Em of the sizes next to cells.
+const SIZE_TEXT: f64 = 20.0;
+/// Thickness of the peaks.
+const ROOF: f64 = 2.6;
+
+pub(crate) fn draw(chart: &Roofline, extent: Extent, canvas: &Canvas) {
+    let frame = FrameDrawing::begin(canvas, &chart.frame, &chart.axes, extent);
+    let plane = frame.layout.plane;
+    frame.titles();
+    frame.grid();
+    frame.axis_labels();
+    for roof in &chart.roofs {
+        let ends = roof.path.map(|(x, y)| plane.place(x, y));
+        canvas.stroke(&ends, roof.style.hue, ROOF, roof.style.stroke);
+    }
+    for dot in &chart.dots {
+        marker(canvas, plane.place(dot.x, dot.y), dot.style, dot.style.hue, radius(dot));
+    }
+    for (index, label) in labels(chart, &plane) {
+        let place = (label.area.left, baseline(label.area.middle().1, SIZE_TEXT));
+        let hue = chart.dots[index].style.hue;
+        canvas.text(&label.text, place, medium(SIZE_TEXT, hue.text(), Align::Left));
+    }
+    frame.legend()
+}
+
+fn radius(dot: &Dot) -> f64 {
+    dot.scale * if dot.style.filled { LARGEST } else { LARGEST_OTHER }
+}
+
+/// The sizes that there is room for, each with the index of its cell.
+pub(crate) fn labels(chart: &Roofline, plane: &Plane<'_>) -> Vec<(usize, Placed)> {
+    let mut room = Room::of(&plane.area);
+    for roof in &chart.roofs {
+        room.keep_line(&roof.path.map(|(x, y)| plane.place(x, y)));
+    }
+    let places: Vec<CanvasPoint> = chart.dots.iter().map(|dot| plane.place(dot.x, dot.y)).collect();
+    for (dot, place) in chart.dots.iter().zip(&places) {
+        let half = radius(dot) + 2.0;
+        room.keep(Rect::around(*place, half, half));
+    }
+    let mut labels = vec![];
+    for (index, (dot, place)) in chart.dots.iter().zip(places).enumerate() {
+        let Some(text) = &dot.label else { continue };
+        labels
+            .extend(room.place_near(place, radius(dot), text, SIZE_TEXT, false).map(|label| (index, label)));
+    }
+    labels
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use gpubench_report::Accuracy;
 use gpubench_report::report::example::{self, measured, without_time};
 use gpubench_report::report::quantity::three_digits;
 
-use super::draw::labels;
 use super::*;
 use crate::chart::layout::{Extent, FrameLayout};
 
@@ -69,15 +68,15 @@ fn dots_and_peaks_lie_in_the_plot_and_labels_cover_nothing() {
         }
     }
     let chart = chart(&with_peaks(rows)).unwrap();
-    let layout = FrameLayout::of(&chart.frame, Extent::File);
-    let plane = layout.plane(&chart.frame);
+    let layout = FrameLayout::of(&chart.frame, &chart.axes, Extent::File);
+    let plane = layout.plane;
     let roofs = chart.roofs.iter().flat_map(|roof| roof.path);
     let places = chart.dots.iter().map(|dot| (dot.x, dot.y)).chain(roofs);
-    assert!(places.clone().all(|(x, y)| layout.plot.has(plane.place(x, y))));
+    assert!(places.clone().all(|(x, y)| plane.area.has(plane.place(x, y))));
     let labels = labels(&chart, &plane);
     assert!(labels.len() >= 6, "{labels:?}");
     for (index, (_, label)) in labels.iter().enumerate() {
-        assert!(layout.plot.holds(&label.area));
+        assert!(plane.area.holds(&label.area));
         assert!(labels[..index].iter().all(|(_, other)| !other.area.intersects(&label.area)));
         assert!(chart.dots.iter().all(|dot| !label.area.has(plane.place(dot.x, dot.y))));
     }

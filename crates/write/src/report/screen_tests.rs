@@ -1,7 +1,7 @@
-use std::path::PathBuf;
+//! Tests of the first screen.
 
-use crate::palette::terminal;
 use gpubench_document::report::sweeps::Sweeps;
+use gpubench_document::table::Tone;
 use gpubench_ops::MAIN_OPS;
 use gpubench_report::Side;
 use gpubench_report::case::DType;
@@ -9,9 +9,10 @@ use gpubench_report::measure::grade::{Grade, WarningKind};
 use gpubench_report::report::{Outcome, example};
 
 use super::*;
+use crate::terminal::{TERMINAL_WIDTH, painted};
 
 fn screen(report: &Report, color: bool) -> String {
-    super::screen(report, &View { color, ..View::default() })
+    super::table::screen(report, &View { color, ..View::default() })
 }
 
 /// A report of seven ops at five sizes: the CPU's time grows as N³, the GPU's as N².
@@ -66,7 +67,7 @@ fn seven_ops_fit_on_the_screen() {
         next: "close other programs".into(),
     });
     let view = View { folder: Some("results/7".into()), ..View::default() };
-    let text = super::screen(&report, &view);
+    let text = super::table::screen(&report, &view);
     let expected = "\
 NVIDIA H200 against Intel Xeon Platinum 8480C, 16 threads; float32, N x N, cold
 caches.
@@ -91,7 +92,7 @@ Results: results/7. More: gpubench show --tables (or --legend)
     assert_eq!(text, expected);
     let other = View { shown: Some(PathBuf::from("my runs/7")), ..view };
     let last = "\nMore: gpubench show 'my runs/7' --tables (or --legend)\n";
-    assert!(super::screen(&report, &other).ends_with(last));
+    assert!(super::table::screen(&report, &other).ends_with(last));
 }
 
 /// Columns go until rows fit, crossovers last, and the screen says which.
@@ -154,10 +155,9 @@ fn a_tie_has_a_question_mark_and_no_colour() {
 #[test]
 fn colours_mark_winners_only() {
     let text = screen(&example::full(), true);
-    let [cpu, gpu] = [terminal::CPU, terminal::GPU].map(|code| format!("\x1b[{code}m"));
-    assert!(text.contains(&format!("{cpu}CPU ")) && text.contains(&format!("{gpu}GPU ")), "{text}");
-    let wrong = format!("\x1b[{}mINCORRECT: ", terminal::WRONG);
-    assert!(text.starts_with(&wrong), "{text}");
+    let begun = |text, tone| painted(text, tone).replace("\x1b[0m", "");
+    assert!(text.contains(&begun("CPU ", Tone::Cpu)) && text.contains(&begun("GPU ", Tone::Gpu)), "{text}");
+    assert!(text.starts_with(&begun("INCORRECT: ", Tone::Wrong)), "{text}");
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! Charts as a whole: what they say, and that files and fragments are sound and repeatable.
 
+pub(crate) mod text_dump;
+
 use crate::palette::{Rgb, Role, Tint};
 use gpubench_report::Accuracy;
 use gpubench_report::report::Row;
 use gpubench_report::report::example::{self, empty, measured, peaks};
 
-use super::text_dump::text_dump;
 use super::*;
+use text_dump::text_dump;
 
 /// Two ops at three sizes on a machine with peaks; the GPU wins at large sizes, one kind of speed-up after the other.
 fn two_ops() -> Report {
@@ -55,7 +57,7 @@ fn charts_match_their_stored_texts() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/chart/testdata/charts.txt");
         std::fs::write(path, &found).unwrap();
     }
-    let kept = include_str!("testdata/charts.txt");
+    let kept = include_str!("../testdata/charts.txt");
     for (number, (found, kept)) in found.lines().zip(kept.lines()).enumerate() {
         assert_eq!(found, kept, "line {} of charts.txt", number + 1);
     }
@@ -64,7 +66,7 @@ fn charts_match_their_stored_texts() {
 
 /// The names of the charts of reports.
 fn names(reports: &[(&str, &Report)], selection: Selection) -> String {
-    charts(reports, selection).iter().map(|chart| chart.name().to_owned()).collect::<Vec<_>>().join(" ")
+    charts(reports, selection).iter().map(|chart| chart.frame().name.clone()).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -99,7 +101,7 @@ fn a_single_size_has_no_line_and_several_ops_share_an_overview() {
     let report = example::of([one, example::both_sides("svd", 8, 1e-3, 1e-3)].concat());
     let charts = charts(&[("", &report)], Selection::Default);
     let [Chart::Overview(overview), ..] = charts.as_slice() else { panic!("{charts:?}") };
-    assert!(page_charts(&report).unwrap().iter().all(|chart| chart.kind == ChartKind::Phases));
+    assert!(page_charts(&report).iter().all(|chart| chart.kind == ChartKind::Phases));
     assert_eq!(overview.panels[0].heading, "fft, N = 8");
     let figures = overview.panels.iter().map(|panel| panel.figures[0].texts[0].as_str());
     assert_eq!(figures.collect::<Vec<_>>(), ["GPU 9.5x", "CPU 1.00x"]);
@@ -138,7 +140,7 @@ fn a_report_of_both_states_of_the_caches_has_charts_of_each() {
     for name in ["speedup-matmul-f32", "phases-matmul-f32", "roofline-cuda-f32"] {
         for cache in Cache::ALL {
             let name = format!("{name}-{cache}");
-            assert!(charts.iter().any(|chart| chart.name() == name), "{name}");
+            assert!(charts.iter().any(|chart| chart.frame().name == name), "{name}");
         }
     }
     let Chart::Overview(overview) = &charts[0] else { panic!("{:?}", charts[0]) };
@@ -158,7 +160,7 @@ fn a_picture_decodes_is_not_blank_and_repeats_byte_for_byte() {
     let report = two_ops();
     let overview = &charts(&[("", &report)], Selection::Default)[..1];
     for theme in Theme::ALL {
-        let files = pictures(overview, &[Format::Png], theme).unwrap();
+        let files = pictures(overview, Chart::file, &[Format::Png], theme).unwrap();
         let picture = ::image::load_from_memory(&files[0].bytes).unwrap().to_rgb8();
         assert_eq!(picture.dimensions(), SIZE);
         let (red, green, blue) = Role::Ink.rgb(theme);
@@ -168,7 +170,7 @@ fn a_picture_decodes_is_not_blank_and_repeats_byte_for_byte() {
         let ground = Role::Ground.rgb(theme);
         assert_eq!(picture.get_pixel(1, 1).0, [ground.0, ground.1, ground.2]);
         if theme == Theme::Dark {
-            assert_eq!(files, pictures(overview, &[Format::Png], theme).unwrap());
+            assert_eq!(files, pictures(overview, Chart::file, &[Format::Png], theme).unwrap());
         }
     }
 }
@@ -195,7 +197,7 @@ fn vectors_carry_their_font_their_text_and_repeat_byte_for_byte() {
 #[test]
 fn a_page_has_plots_without_a_font_and_their_texts_next_to_them() {
     let report = two_ops();
-    let page = page_charts(&report).unwrap();
+    let page = page_charts(&report);
     let plots = |kind| page.iter().filter(move |chart| chart.kind == kind).flat_map(|chart| &chart.plots);
     assert_eq!(plots(ChartKind::Overview).count(), 2, "a drawing per op");
     assert_eq!(plots(ChartKind::Throughput).count(), 2);
@@ -229,14 +231,14 @@ fn fragments_with_the_colours_of_a_theme_are_the_files_of_that_theme() {
         };
         let files = files(&[("", &report)], &vectors(theme)).unwrap();
         for (chart, file) in charts.iter().zip(files) {
-            let fragment = svg::fragment(chart).unwrap();
+            let fragment = svg::fragment(&chart.draw(Extent::File));
             let (ours, file) = (colored(&fragment), String::from_utf8(file.bytes).unwrap());
             let style = file.find("<style>").unwrap()..file.find("</style>\n").unwrap() + "</style>\n".len();
             let file = file.replace(&file[style], "").replace(" opacity=\"1\"", "");
             let file = file.replace(" font-family=\"Roboto, Helvetica, Arial, sans-serif\"", "");
-            assert_eq!(ours.matches('"').count(), file.matches('"').count(), "{}", chart.name());
+            assert_eq!(ours.matches('"').count(), file.matches('"').count(), "{}", chart.frame().name);
             for (ours, file) in ours.split('"').zip(file.split('"')) {
-                assert!(ours == file, "{}: {ours} and {file}", chart.name());
+                assert!(ours == file, "{}: {ours} and {file}", chart.frame().name);
             }
         }
     }

@@ -1,13 +1,14 @@
 //! Charts as lines of text, for tests: what a chart says, without its looks in pixels.
 
-use super::Chart;
-use super::axis::Axis;
-use super::frame::{Frame, LegendRow};
-use super::lines::{CrossingMark, LineChart};
-use super::overview::Overview;
-use super::phases::{PhaseBar, PhaseChart};
-use super::roofline::Roofline;
-use super::series::{ChartSeries, Style};
+use crate::chart::Chart;
+use crate::chart::axis::Axis;
+use crate::chart::frame::{Frame, LegendRow};
+use crate::chart::layout::Axes;
+use crate::chart::lines::{CrossingMark, LineChart};
+use crate::chart::overview::Overview;
+use crate::chart::phases::{PhaseBar, PhaseChart};
+use crate::chart::roofline::Roofline;
+use crate::chart::series::{ChartSeries, Style};
 
 /// Every chart, with a blank line between.
 pub(crate) fn text_dump(charts: &[Chart]) -> String {
@@ -21,17 +22,17 @@ pub(crate) fn text_dump(charts: &[Chart]) -> String {
 }
 
 fn lines(chart: &LineChart) -> Vec<String> {
-    let mut text = frame(&chart.frame);
-    text.extend(chart.series.iter().map(series));
-    let reference = chart.reference.iter();
-    text.extend(reference.map(|one| format!("at {}: above {}, below {}", one.value, one.above, one.below)));
-    text.extend(chart.crossings.iter().map(crossing));
-    text.extend(chart.levels.iter().map(|level| format!("level {:.3e} {}", level.value, level.label)));
+    let mut text = frame(&chart.frame, &chart.axes);
+    text.extend(chart.lines.series.iter().map(series));
+    let regions = chart.lines.regions.iter();
+    text.extend(regions.map(|[above, below]| format!("at 1: above {above}, below {below}")));
+    text.extend(chart.lines.crossings.iter().map(crossing));
+    text.extend(chart.lines.levels.iter().map(|level| format!("level {:.3e} {}", level.value, level.label)));
     text
 }
 
 fn phases(chart: &PhaseChart) -> Vec<String> {
-    let mut text = frame(&chart.frame);
+    let mut text = frame(&chart.frame, &chart.axes);
     let bar = |bar: &PhaseBar| {
         let parts = bar.parts.iter().map(|(phase, share)| format!("{} {:.1} %", phase.name(), 100.0 * share));
         format!("{} = {}", bar.total, parts.collect::<Vec<_>>().join(" + "))
@@ -46,7 +47,7 @@ fn phases(chart: &PhaseChart) -> Vec<String> {
 }
 
 fn roofline(chart: &Roofline) -> Vec<String> {
-    let mut text = frame(&chart.frame);
+    let mut text = frame(&chart.frame, &chart.axes);
     for roof in &chart.roofs {
         let [from, to] = roof.path.map(|(x, y)| format!("({x:.3e}, {y:.3e})"));
         text.push(format!("roof {} [{}]: {from} to {to}", roof.label, style(&roof.style)));
@@ -60,23 +61,26 @@ fn roofline(chart: &Roofline) -> Vec<String> {
 }
 
 fn overview(chart: &Overview) -> Vec<String> {
-    let mut text = vec![format!("{}: {}", chart.name, chart.title), axis("y", &chart.y)];
+    let mut text = vec![format!("{}: {}", chart.frame.name, chart.frame.title), axis("y", &chart.y)];
     text.extend(chart.notice.clone());
-    text.extend(chart.legend.iter().map(|(sample, words)| format!("legend {sample:?} {words}")));
+    text.extend(chart.frame.legend.iter().map(|row| match row {
+        LegendRow::Entry(sample, words) => format!("legend {sample:?} {words}"),
+        other => panic!("{other:?}"),
+    }));
     for panel in &chart.panels {
         text.push(format!("panel {}", panel.heading));
         text.push(axis("x", &panel.x));
         text.extend(panel.figures.iter().map(|figure| format!("{} {}", figure.name, figure.texts.join(" "))));
-        text.extend(panel.series.iter().map(series));
-        text.extend(panel.crossings.iter().map(crossing));
+        text.extend(panel.lines.series.iter().map(series));
+        text.extend(panel.lines.crossings.iter().map(crossing));
     }
-    text.extend(chart.captions.iter().map(|caption| format!("caption {caption}")));
+    text.extend(chart.frame.captions.iter().map(|caption| format!("caption {caption}")));
     text
 }
 
-fn frame(frame: &Frame) -> Vec<String> {
+fn frame(frame: &Frame, axes: &Axes) -> Vec<String> {
     let mut text = vec![format!("{}: {}", frame.name, frame.title), frame.subtitle.clone()];
-    text.extend([axis("x", &frame.x), axis("y", &frame.y)]);
+    text.extend([axis("x", &axes.x), axis("y", &axes.y)]);
     text.extend(frame.legend.iter().map(|row| match row {
         LegendRow::Heading(heading) => format!("legend # {heading}"),
         LegendRow::Entry(_, words) => format!("legend * {words}"),
