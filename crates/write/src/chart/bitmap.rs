@@ -64,6 +64,7 @@ fn draw(area: &Area<'_>, shape: &Shape, theme: Theme) -> Drawn {
         Shape::Line(path, paint, width) => {
             area.draw(&PathElement::new(path.as_slice(), shade(paint).stroke_width(*width)))
         }
+        Shape::Note(..) => Ok(()),
         Shape::Text(text, place, kind) => draw_text(area, text, *place, *kind, shade(&kind.paint)),
     }
 }

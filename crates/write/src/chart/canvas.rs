@@ -80,6 +80,8 @@ pub(crate) enum Shape {
     Line(Vec<Pixel>, Paint, u32),
     /// A text on one line, its baseline at the place's y; place and em are in pixels of the picture.
     Text(String, CanvasPoint, Type),
+    /// A text that a page shows while the pointer is within that many pixels of a place; not drawn.
+    Note(String, Pixel, u32),
 }
 
 /// A picture: what was drawn, in order.
@@ -141,6 +143,12 @@ impl Canvas {
     /// Sets a text on one line, its baseline at the place's y.
     pub(crate) fn text(&self, text: &str, place: CanvasPoint, kind: Type) {
         self.add(Shape::Text(text.to_owned(), place, kind));
+    }
+
+    /// Shows a text, on a page, while the pointer is near a place.
+    pub(crate) fn note(&self, text: &str, place: CanvasPoint, radius: f64) {
+        let radius = (radius * f64::from(SCALE)).round() as u32;
+        self.add(Shape::Note(text.to_owned(), self.scaled(place), radius));
     }
 
     /// The pixel of a place; what lies outside of the picture is moved to its edge.

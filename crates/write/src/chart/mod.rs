@@ -53,7 +53,7 @@ use roofline::Roofline;
 pub use selection::{ChartKind, Selection};
 use sheet::{Sheet, sheets};
 use styles::VariantStyles;
-pub(crate) use svg::font_faces;
+pub(crate) use svg::{base64, font_faces};
 use text::captions;
 
 /// Returns whether a file of that name, without extension, is a chart of a report.

@@ -20,6 +20,8 @@ pub(crate) struct Point {
     pub label: Option<String>,
     /// What a reader must know of it before using it.
     pub marks: Marks,
+    /// What a page shows of it under the pointer: N, value, interval, variant.
+    pub note: String,
 }
 
 impl Point {

@@ -78,6 +78,12 @@ fn element(shape: &Shape, colors: Colors) -> String {
             )
         }
         Shape::Text(text, place, kind) => text_element(text, *place, *kind, colors),
+        // A file is drawn where nothing points at it.
+        Shape::Note(..) if matches!(colors, Colors::Fixed(_)) => String::new(),
+        Shape::Note(text, (x, y), radius) => format!(
+            "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"none\" pointer-events=\"all\"><title>{}</title></circle>\n",
+            xml(text)
+        ),
     }
 }
 
@@ -138,7 +144,7 @@ fn face(font: &[u8], weight: &str) -> String {
 }
 
 /// Base64 with padding, as RFC 4648 has it.
-fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {

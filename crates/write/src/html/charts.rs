@@ -121,6 +121,18 @@ mod tests {
     }
 
     #[test]
+    fn every_point_of_a_line_says_what_it_is_under_the_pointer() {
+        let mut report = example::full();
+        report.rows.iter_mut().for_each(|row| row.variant = row.variant.replace("openblas", "<openblas>"));
+        let html = charts(&report).unwrap().into_string();
+        let notes: Vec<&str> =
+            html.split("<title>").skip(1).map(|rest| rest.split("</title>").next().unwrap()).collect();
+        assert!(notes.len() > 8 && notes.iter().all(|note| note.contains("N = ")), "{notes:?}");
+        assert!(notes.iter().any(|note| note.contains("cpu/&lt;openblas&gt;")), "{notes:?}");
+        assert!(notes.iter().any(|note| note.contains("x (") && note.contains(" against ")), "{notes:?}");
+    }
+
+    #[test]
     fn a_single_size_is_left_to_the_tables() {
         let one = example::of([example::measured("fft", 8, "cpu", "realfft", 1e-3)]);
         assert!(charts(&one).unwrap().into_string().contains("No op has two sizes"));

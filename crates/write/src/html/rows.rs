@@ -12,6 +12,9 @@ use gpubench_report::report::quantity::{error_text, spread_text, three_digits};
 use gpubench_report::report::{Execute, Outcome, Report, Row};
 use gpubench_text::count::counted;
 
+use crate::chart::base64;
+use crate::report::csv::csv;
+
 use super::details::details;
 use super::markup::{Element, Html, classed, element};
 use super::table::{Heading, NONE, below, cell, explained, figure, figures, framed, sortable, words};
@@ -64,7 +67,21 @@ pub(crate) fn rows(report: &Report, prefix: &str) -> Html {
     let paper =
         "The best variants of each side. The page on a screen, report.csv and report.json have every row.";
     let paper = classed("p", "note on-paper").holding(paper);
-    controls(report, count).and(paper).and(framed("every row", table))
+    controls(report, count).and(paper).and(framed("every row", table)).and(download(report))
+}
+
+/// Largest table of rows that the page carries as a file too.
+const MAX_CSV_BYTES: usize = 2 << 20;
+
+/// A link to the rows as a CSV file, which the page contains, for use in other programs.
+fn download(report: &Report) -> Html {
+    let csv = csv(report);
+    if csv.len() > MAX_CSV_BYTES {
+        return Html::new();
+    }
+    let data = format!("data:text/csv;base64,{}", base64(csv.as_bytes()));
+    let link = element("a").with("download", "report.csv").with("href", &data).holding("report.csv");
+    classed("p", "note download").holding("The rows with every figure: ").holding(link).into()
 }
 
 /// The best rows of a case by any kind of speed-up; every row of an op that does not ask which side is faster.

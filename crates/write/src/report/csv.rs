@@ -111,7 +111,7 @@ fn peak_fields(report: &Report, row: &Row) -> [String; 2] {
     ]
 }
 
-fn csv(report: &Report) -> String {
+pub(crate) fn csv(report: &Report) -> String {
     let headings = COLUMNS.iter().map(|(heading, _)| *heading).chain(PEAK_COLUMNS);
     let fields = |row: &Row| {
         let fields = COLUMNS.iter().map(|(_, field)| field(row));

@@ -179,6 +179,7 @@ fn panel(trend: &Trend, series: &CellSeries, panels: usize, reports: &[usize]) -
             high,
             label: None,
             marks: Marks::default(),
+            note: String::new(),
         }
     };
     let position_of = |index: usize| position(series.points[index].report);

@@ -42,7 +42,16 @@ impl Strokes<'_> {
         series.iter().rev().for_each(|series| self.line(series));
         crossings.iter().for_each(|crossing| self.crossing(crossing));
         self.grounds(&labels);
-        self.labels(&labels)
+        self.labels(&labels);
+        self.notes();
+    }
+
+    /// The notes of all points, on top of everything: those of the first series of the legend last, as its line is.
+    fn notes(&self) {
+        let PlotContents { lines, plane, marker, .. } = &self.contents;
+        for point in lines.series.iter().rev().flat_map(|series| &series.points) {
+            self.canvas.note(&point.note, plane.place(point.x, point.y), 1.5 * marker);
+        }
     }
 
     /// Tints the parts of `area` above and below the line at 1.

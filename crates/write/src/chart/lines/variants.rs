@@ -4,6 +4,7 @@ use crate::palette::Role;
 use gpubench_analysis::answer::peak_share::ABOVE;
 use gpubench_report::Side;
 use gpubench_report::report::Row;
+use gpubench_report::report::quantity::time_text;
 use gpubench_text::grouped::{distinct, grouped};
 
 use super::quantity::Quantity;
@@ -147,7 +148,9 @@ fn point(row: &Row, quantity: Quantity) -> Option<Point> {
     let execute = row.execute.as_ref()?;
     let [y, low, high] = quantity.of(row)?;
     let marks = Marks { grade_d: execute.is_unreliable(), ..Marks::default() };
-    Some(Point { x: row.case.n as f64, y, low, high, label: None, marks })
+    let [median, from, to] = [execute.median_s, execute.ci95_s[0], execute.ci95_s[1]].map(time_text);
+    let note = format!("{}/{}, N = {}: {median} ({from} to {to})", row.backend, row.variant, row.case.n);
+    Some(Point { x: row.case.n as f64, y, low, high, label: None, marks, note })
 }
 
 /// Adds the choice of a variant that chooses among others to the name of its line; where it depends on the size, the

@@ -17,6 +17,7 @@ fn chart(panels: usize, positions: usize, marks: &[usize]) -> PanelChart {
         high: 1.01 * y,
         label: None,
         marks: Marks::default(),
+        note: String::new(),
     };
     let mark = |&at: &usize| Mark {
         position: at as f64 - 0.5,
