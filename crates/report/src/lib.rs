@@ -3,6 +3,20 @@
 
 #![deny(unsafe_code)]
 
+/// Gives the values of an enum their names.
+macro_rules! names {
+    ($type:ident { $($value:ident: $name:literal),+ }) => {
+        impl $type {
+            /// Returns the name used on the command line and in reports.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($type::$value => $name,)+
+                }
+            }
+        }
+    };
+}
+
 pub mod case;
 mod conditions;
 pub mod data;

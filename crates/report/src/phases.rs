@@ -14,15 +14,7 @@ pub enum HostMemory {
     Pinned,
 }
 
-impl HostMemory {
-    /// Returns the name used on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            HostMemory::Pageable => "pageable",
-            HostMemory::Pinned => "pinned",
-        }
-    }
-}
+names!(HostMemory { Pageable: "pageable", Pinned: "pinned" });
 
 /// Kinds of host memory whose copies a run times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,19 +29,12 @@ pub enum TransferMemory {
     Pinned,
 }
 
+names!(TransferMemory { Both: "both", Pageable: "pageable", Pinned: "pinned" });
+
 impl TransferMemory {
     /// Every choice, the default first.
     pub const ALL: [TransferMemory; 3] =
         [TransferMemory::Both, TransferMemory::Pageable, TransferMemory::Pinned];
-
-    /// Returns the name used on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            TransferMemory::Both => "both",
-            TransferMemory::Pageable => HostMemory::Pageable.name(),
-            TransferMemory::Pinned => HostMemory::Pinned.name(),
-        }
-    }
 
     /// Returns the kind of memory of [`DevicePhases::upload`] and [`DevicePhases::download`].
     pub fn main(self) -> HostMemory {

@@ -18,15 +18,9 @@ pub enum Side {
     Gpu,
 }
 
-impl Side {
-    /// Returns the word in reports: `cpu` or `gpu`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Side::Cpu => "cpu",
-            Side::Gpu => "gpu",
-        }
-    }
+names!(Side { Cpu: "cpu", Gpu: "gpu" });
 
+impl Side {
     /// Returns the word in sentences and tables: `CPU` or `GPU`.
     pub fn label(self) -> &'static str {
         match self {
@@ -52,18 +46,9 @@ pub enum Accuracy {
     Emulated,
 }
 
-impl Accuracy {
-    /// Returns the word used in reports: `tf32`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Accuracy::Ieee => "ieee",
-            Accuracy::Tf32 => "tf32",
-            Accuracy::F16 => "f16",
-            Accuracy::Bf16 => "bf16",
-            Accuracy::Emulated => "emulated",
-        }
-    }
+names!(Accuracy { Ieee: "ieee", Tf32: "tf32", F16: "f16", Bf16: "bf16", Emulated: "emulated" });
 
+impl Accuracy {
     /// Returns the rounding from which an answer's bound is made.
     pub fn rounding(self, dtype: DType) -> Rounding {
         let sum = dtype.unit_roundoff();
@@ -94,6 +79,8 @@ pub enum Origin {
     /// gpubench's own tuned code, or calls of a library that such code combines.
     Tuned,
 }
+
+names!(Origin { Library: "library", Plain: "plain", Tuned: "tuned" });
 
 /// Variants of the backends `cpu` and `cuda` that call no library, or do not call it as its users do: per op and origin, the first that
 /// matches. Names are glob patterns, because copies of a library have names of their own. Variants that gpubench no longer has stay in the
@@ -133,15 +120,6 @@ const OWN: &[(&str, &str, Origin, &[&str])] = &[
 ];
 
 impl Origin {
-    /// Returns the word in reports: `library`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Origin::Library => "library",
-            Origin::Plain => "plain",
-            Origin::Tuned => "tuned",
-        }
-    }
-
     /// Returns the origin of a variant by its name; `library` for those of other backends. A variant that picks others is tuned,
     /// until it has picked one.
     pub fn of(backend: &str, op: &str, variant: &str) -> Origin {

@@ -24,17 +24,7 @@ pub enum Outcome {
     Failed,
 }
 
-impl Outcome {
-    /// Returns the word used in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Outcome::Measured => "measured",
-            Outcome::Incorrect => "incorrect",
-            Outcome::Skipped => "skipped",
-            Outcome::Failed => "failed",
-        }
-    }
-}
+names!(Outcome { Measured: "measured", Incorrect: "incorrect", Skipped: "skipped", Failed: "failed" });
 
 /// Host seconds of the phases around the timed one, and what a device did in them.
 #[skip_serializing_none]
