@@ -160,13 +160,13 @@ pub fn run(run: &RunSpec, observer: &mut dyn Observer) -> anyhow::Result<Finishe
         earlier.check_host(&writer.report.environment)?;
     }
     observer.run_started(run.cells.len());
-    let mut interrupted = workers.require(&run.require, observer)?.is_break()
-        || peaks::gather(run, &mut workers, others.as_ref(), &mut writer, observer).is_break();
+    let mut interrupted = workers.require(&run.require, observer)?.is_err()
+        || peaks::gather(run, &mut workers, others.as_ref(), &mut writer, observer).is_err();
     if let Some(others) = others.filter(|_| !interrupted && !run.is_simulated()) {
         writer.report.environment.other_programs = others.share(&workers.processes());
     }
     if let Some(earlier) = run.earlier.as_ref().filter(|_| !interrupted) {
-        interrupted = workers.await_started(observer).is_break();
+        interrupted = workers.await_started(observer).is_err();
         earlier.check_backends(&workers.states())?;
         // All of them now, not with their block: the first save replaces the earlier report and journal. Rows that are not
         // finished stay until their cells are measured again.
@@ -179,7 +179,7 @@ pub fn run(run: &RunSpec, observer: &mut dyn Observer) -> anyhow::Result<Finishe
         observer.resumed(finished.count(), run.cells.len());
     }
     let mut rounds = Rounds::new(run, observer, start, workers, writer);
-    interrupted = interrupted || rounds.run();
+    interrupted = interrupted || rounds.run().is_err();
     let (report, unsaved) = rounds.finish();
     if interrupted {
         observer.interrupted(&report);

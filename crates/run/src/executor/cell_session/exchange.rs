@@ -25,7 +25,7 @@ impl CellSession<'_> {
         request: &Request,
     ) -> Result<Reply, SessionEnd> {
         let stop = self.workers.stop();
-        let Ok(client) = self.workers.ready(&cell_run.worker, self.observer) else {
+        let Ok(client) = self.workers.ready(&cell_run.worker, self.observer)? else {
             return Err(SessionEnd::Interrupted);
         };
         let start = Instant::now();

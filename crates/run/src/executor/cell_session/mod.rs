@@ -20,13 +20,8 @@ use super::inputs::InputFingerprints;
 use super::judge::AnswerJudge;
 use super::screening;
 use super::workers::states::add_libraries;
-use super::workers::{NO_ANSWER, SEE_DOCTOR, WorkerUnavailable, Workers};
+use super::workers::{Interrupted, NO_ANSWER, NoWorker, Workers};
 use crate::observe::Observer;
-
-/// The user has ended the run.
-#[derive(Debug, thiserror::Error)]
-#[error("the user has ended the run")]
-pub(crate) struct Interrupted;
 
 /// The reason that a session ends early.
 enum SessionEnd {
@@ -40,6 +35,12 @@ enum SessionEnd {
     Crowded(Unavailable),
     /// The user has ended the run.
     Interrupted,
+}
+
+impl From<Interrupted> for SessionEnd {
+    fn from(_: Interrupted) -> Self {
+        SessionEnd::Interrupted
+    }
 }
 
 pub(crate) struct CellSession<'a> {
@@ -119,7 +120,7 @@ impl CellSession<'_> {
 
     fn release_job(&mut self, worker: &WorkerId, job: u64) -> Result<(), Interrupted> {
         self.judge.rest();
-        self.workers.release(worker, job, self.limit).map_err(|_| Interrupted)
+        self.workers.release(worker, job, self.limit)
     }
 
     /// Returns whether a live worker holds the cell's job.
@@ -147,11 +148,8 @@ impl CellSession<'_> {
             }
             Err(SessionEnd::Lost(reason)) => {
                 self.workers.discard(&cell_run.worker);
-                match self.workers.ready(&cell_run.worker, self.observer) {
-                    Err(WorkerUnavailable::Interrupted) => return Err(Interrupted),
-                    Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {
-                        cell_run.lose(Outcome::Failed, reason, None);
-                    }
+                match self.workers.ready(&cell_run.worker, self.observer)? {
+                    Err(_) => cell_run.lose(Outcome::Failed, reason, None),
                     // The new worker starts, so the cell itself caused the loss.
                     Ok(_) => cell_run.fail(reason),
                 }
@@ -172,12 +170,15 @@ impl CellSession<'_> {
             cell_run.skip(Unavailable::new(reason, "choose a larger size or density"));
             return Err(SessionEnd::Row);
         }
-        self.await_worker(cell_run)?;
+        if let Err(NoWorker { outcome, cause }) = self.workers.ready(&cell_run.worker, self.observer)? {
+            cell_run.lose(outcome, cause.reason, cause.fix);
+            return Err(SessionEnd::Row);
+        }
         if !self.is_external(cell_run) {
             self.judge.rest();
         }
         // The worker may time choices of threads.
-        self.workers.give_turn(&cell_run.worker, self.observer).map_err(|_| SessionEnd::Interrupted)?;
+        self.workers.give_turn(&cell_run.worker, self.observer)?;
         let (cell, threads, picked) = (cell_run.asked(), cell_run.row.threads, cell_run.row.picked.clone());
         let (job, answer) = (cell_run.job(), self.answer_file(cell_run)?);
         let reply = self.exchange(cell_run, &Request::Prepare { job, cell, threads, picked, answer })?;
@@ -221,7 +222,7 @@ impl CellSession<'_> {
         rule: &Rule,
         round: u32,
     ) -> Result<(), SessionEnd> {
-        self.workers.give_turn(&cell_run.worker, self.observer).map_err(|_| SessionEnd::Interrupted)?;
+        self.workers.give_turn(&cell_run.worker, self.observer)?;
         let shortest_s = cell_run.series.seconds().into_iter().min_by(f64::total_cmp);
         let mut warm_up = Some(cell_run.planned.sampling.warm_up(round, shortest_s));
         loop {
@@ -242,7 +243,7 @@ impl CellSession<'_> {
     }
 
     fn screen_steps(&mut self, cell_run: &mut CellRun<'_>, is_warm: bool) -> Result<(), SessionEnd> {
-        self.workers.give_turn(&cell_run.worker, self.observer).map_err(|_| SessionEnd::Interrupted)?;
+        self.workers.give_turn(&cell_run.worker, self.observer)?;
         let first_s = cell_run.row.phases.as_ref().map_or(0.0, |phases| phases.first_s);
         let max_s = cell_run.planned.rule().hard_time_s;
         self.measure(cell_run, screening::batch(first_s, is_warm, max_s), 0)
@@ -307,21 +308,6 @@ impl CellSession<'_> {
                 Ok(())
             }
             other => Err(ended(cell_run, other)),
-        }
-    }
-
-    fn await_worker(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), SessionEnd> {
-        match self.workers.ready(&cell_run.worker, self.observer) {
-            Ok(_) => Ok(()),
-            Err(WorkerUnavailable::Interrupted) => Err(SessionEnd::Interrupted),
-            Err(WorkerUnavailable::Missing(missing)) => {
-                cell_run.skip(missing);
-                Err(SessionEnd::Row)
-            }
-            Err(WorkerUnavailable::Broken(reason)) => {
-                cell_run.lose(Outcome::Failed, reason, Some(SEE_DOCTOR.into()));
-                Err(SessionEnd::Row)
-            }
         }
     }
 }

@@ -16,12 +16,12 @@ use gpubench_report::report::{Execute, Outcome, Report, variables};
 
 use super::budget;
 use super::cell_run::CellRun;
-use super::cell_session::{CellSession, Interrupted};
+use super::cell_session::CellSession;
 use super::inputs::InputFingerprints;
 use super::judge::AnswerJudge;
 use super::report_writer::ReportWriter;
 use super::screening::Copies;
-use super::workers::Workers;
+use super::workers::{Interrupted, Workers};
 use super::{PlannedCell, RunSpec, advice, block, order};
 use crate::observe::Observer;
 
@@ -68,24 +68,23 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Runs the cells of the plan, and those that narrow crossovers. Returns whether the user ended the run meanwhile.
-    pub(crate) fn run(&mut self) -> bool {
-        self.run_cells(&self.run.cells, 0) || self.refine()
+    /// Runs the cells of the plan, and those that narrow crossovers.
+    pub(crate) fn run(&mut self) -> Result<(), Interrupted> {
+        self.run_cells(&self.run.cells, 0)?;
+        self.refine()
     }
 
-    /// Runs cells block by block; `first` is the position of the first one. Returns whether the user ended the run meanwhile.
-    fn run_cells(&mut self, cells: &[PlannedCell], first: usize) -> bool {
+    /// Runs cells block by block; `first` is the position of the first one.
+    fn run_cells(&mut self, cells: &[PlannedCell], first: usize) -> Result<(), Interrupted> {
         let cell_runs = cells.iter().zip(first..).map(|(planned, position)| self.cell_run(planned, position));
         for mut block in block::blocks(cell_runs.collect(), memory::free_host_bytes()) {
             block.iter().for_each(|cell_run| self.record(cell_run));
-            if let Err(Interrupted) = self.steps(&mut block) {
-                block.iter().for_each(|cell_run| self.record(cell_run));
-                return true;
-            }
+            let steps = self.steps(&mut block);
+            steps.inspect_err(|_| block.iter().for_each(|cell_run| self.record(cell_run)))?;
             self.left -= block.len();
             self.wide.extend(block.iter().filter_map(advice::ImpreciseCell::of));
         }
-        false
+        Ok(())
     }
 
     /// Returns the run of a cell, which has ended if an earlier start of the run has finished it.

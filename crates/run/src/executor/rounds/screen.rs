@@ -5,8 +5,8 @@ use gpubench_report::report::Outcome;
 
 use super::Rounds;
 use crate::executor::cell_run::CellRun;
-use crate::executor::cell_session::Interrupted;
 use crate::executor::screening::{self, Competitor, Standing};
+use crate::executor::workers::Interrupted;
 
 impl Rounds<'_> {
     /// Ends the cells of a case that a few executions show to be far behind, and those of copies of a library that were
