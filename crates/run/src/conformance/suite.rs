@@ -52,19 +52,18 @@ pub(super) fn run(asked: &Asked, results: &mut Results<'_>) -> io::Result<()> {
 
 fn description(asked: &Asked) -> io::Result<CheckedStep<Described>> {
     let mut talk = Conversation::start(asked)?;
-    let (types, section) = ("described, before hello", "Requests");
-    Ok(talk.ask_within(describe::LIMIT, &Request::Describe, types, section).and_then(|reply| {
-        let Reply::Described(described) = reply else { return Err(talk.failure(types, section)) };
+    let types = "described, before hello";
+    Ok(talk.ask_within(describe::LIMIT, &Request::Describe, types).and_then(|reply| {
+        let Reply::Described(described) = reply else { return Err(talk.refused(types)) };
         let unknown = described.variants.iter().find(|variant| op::find(&variant.op).is_none());
         let known = match unknown {
             Some(variant) => Err(format!("gpubench has no op named {}", variant.op)),
             None => checked(described),
         };
-        let described = known.map_err(|problem| {
-            talk.failure("variants with names and texts of this form", "Fields of replies").because(problem)
-        })?;
+        let described = known
+            .map_err(|problem| talk.unlike("variants with names and texts of this form").because(problem))?;
         match without_variants(asked, &described.variants) {
-            Some(problem) => Err(talk.failure("variants of the ops of --ops", section).because(problem)),
+            Some(problem) => Err(talk.refused("variants of the ops of --ops").because(problem)),
             None => Ok(described),
         }
     }))
@@ -105,10 +104,10 @@ fn expect_failed(talk: &Conversation, reply: CheckedStep<Reply>) -> CheckedStep 
 }
 
 fn unknown_job(talk: &mut Conversation) -> CheckedStep {
-    let measured = talk.ask_within(SHORT_LIMIT, &few_samples(99, 1), "failed", "Requests");
+    let measured = talk.ask_within(SHORT_LIMIT, &few_samples(99), "failed");
     expect_failed(talk, measured)?;
     let verify = Request::Verify { job: 99, execute: false, alter: None, answer: Some("/dev/null".into()) };
-    let verified = talk.ask_within(SHORT_LIMIT, &verify, "failed", "Requests");
+    let verified = talk.ask_within(SHORT_LIMIT, &verify, "failed");
     expect_failed(talk, verified)
 }
 
@@ -118,8 +117,7 @@ fn tested(asked: &Asked, variants: &[Variant]) -> Vec<Tested> {
     for variant in variants.iter().filter(|v| asked.ops.is_empty() || asked.ops.contains(&v.op.to_string())) {
         for &dtype in variant.dtypes.iter() {
             for cache in [Cache::Cold, Cache::Hot] {
-                let cell = |n| Tested::new(variant, dtype, cache, n);
-                tested.extend(asked.sizes.iter().map(|n| cell(*n)));
+                tested.extend(asked.sizes.iter().map(|n| Tested::new(variant, dtype, cache, *n)));
             }
         }
     }

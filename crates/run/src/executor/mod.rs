@@ -175,8 +175,10 @@ pub fn run(run: &RunSpec, observer: &mut dyn Observer) -> anyhow::Result<Finishe
                 writer.record(position, row.clone());
             }
         }
-        let finished = run.cells.iter().filter(|planned| earlier.finished(&planned.cell).is_some());
-        observer.resumed(finished.count(), run.cells.len());
+        let finished = run.cells.iter().filter(|planned| earlier.finished(&planned.cell).is_some()).count();
+        observer.resumed(finished);
+        let (total, left) = (run.cells.len(), run.cells.len() - finished);
+        observer.note(&format!("resumed: {finished} of {total} cells are finished; {left} are left"));
     }
     let mut rounds = Rounds::new(run, observer, start, workers, writer);
     interrupted = interrupted || rounds.run().is_err();

@@ -97,7 +97,7 @@ impl Observer for Bar {
     }
 
     fn measuring(&mut self, what: &str) {
-        self.show(&lines::measuring(what));
+        self.show(what);
     }
 
     fn cell_started(&mut self, cell: &Cell, round: Option<u32>) {
@@ -130,10 +130,9 @@ impl Observer for Bar {
         self.bar.finish_and_clear();
     }
 
-    fn resumed(&mut self, finished: usize, total: usize) {
+    fn resumed(&mut self, finished: usize) {
         self.finished += finished;
         self.without_time += finished;
-        self.note(&lines::resumed(finished, total));
     }
 
     fn note(&mut self, line: &str) {

@@ -33,10 +33,6 @@ impl<W: Write> Observer for ProgressLines<W> {
         self.total = total;
     }
 
-    fn measuring(&mut self, what: &str) {
-        self.note(&measuring(what));
-    }
-
     fn cell_finished(&mut self, row: &Row) {
         self.done += 1;
         let reason = row.reason.clone().filter(|_| row.outcome == Outcome::Skipped);
@@ -51,24 +47,13 @@ impl<W: Write> Observer for ProgressLines<W> {
         let _ = writeln!(self.sink, "[{}/{}] {} {}{once}", self.done, self.total, row.cell(), result(row));
     }
 
-    fn resumed(&mut self, finished: usize, total: usize) {
+    fn resumed(&mut self, finished: usize) {
         self.done += finished;
-        self.note(&resumed(finished, total));
     }
 
     fn note(&mut self, line: &str) {
         let _ = writeln!(self.sink, "{line}");
     }
-}
-
-/// Returns the line printed before a measurement of the machine.
-pub(crate) fn measuring(what: &str) -> String {
-    format!("measuring {what}")
-}
-
-/// Returns the line printed when a run is resumed.
-pub(crate) fn resumed(finished: usize, total: usize) -> String {
-    format!("resumed: {finished} of {total} cells are finished; {} are left", total - finished)
 }
 
 /// Returns the result of a cell in a few words.

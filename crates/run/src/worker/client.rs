@@ -48,7 +48,7 @@ pub(super) enum WorkerPlace<'a> {
 }
 
 enum Link {
-    Process { leader: Leader, stderr: Option<JoinHandle<()>> },
+    Process { leader: Leader, stderr: JoinHandle<()> },
     Thread,
 }
 
@@ -231,7 +231,7 @@ impl Client {
         let status = leader.end(Duration::from_secs(1));
         // The thread ends when standard error closes, which a child of the worker may keep open.
         let patience = Instant::now() + Duration::from_millis(200);
-        while stderr.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < patience {
+        while !stderr.is_finished() && Instant::now() < patience {
             std::thread::sleep(Duration::from_millis(2));
         }
         let how = status.map_or_else(|| "closed its output".into(), end_of);
@@ -253,15 +253,10 @@ fn start_process(
         // The writer ends only with the program; the wait for its first reply reports how.
         let _ = lines.send(preface.to_string());
     }
-    if let Some(stdout) = stdout {
-        let send = if program.preface.is_some() { send_replies_of_python } else { send_replies };
-        threads::spawn("replies", move || send(stdout, &replies))?;
-    }
-    let keep = |stderr| {
-        let kept = Arc::clone(last_lines);
-        threads::spawn("stderr", move || keep_last_lines(stderr, &kept))
-    };
-    let stderr = stderr.map(keep).transpose()?;
+    let send = if program.preface.is_some() { send_replies_of_python } else { send_replies };
+    threads::spawn("replies", move || send(stdout, &replies))?;
+    let kept = Arc::clone(last_lines);
+    let stderr = threads::spawn("stderr", move || keep_last_lines(stderr, &kept))?;
     Ok((Link::Process { leader, stderr }, lines))
 }
 
@@ -283,23 +278,21 @@ fn start_thread(
     });
     thread.map_err(|error| threads::explained("thread", &error))?;
     threads::spawn("replies", move || send_replies(reply_reader, &replies))?;
-    writer_of(Some(request_writer))
+    writer_of(request_writer)
 }
 
 /// Returns a sender of lines that a thread writes to `sink`. The thread ends, and closes `sink`, with the sender or with the
 /// first error.
-fn writer_of(sink: Option<impl Write + Send + 'static>) -> io::Result<Sender<String>> {
+fn writer_of(mut sink: impl Write + Send + 'static) -> io::Result<Sender<String>> {
     let (sender, lines) = channel::<String>();
-    if let Some(mut sink) = sink {
-        threads::spawn("requests", move || {
-            for mut line in lines {
-                line.push('\n');
-                if sink.write_all(line.as_bytes()).and_then(|()| sink.flush()).is_err() {
-                    return;
-                }
+    threads::spawn("requests", move || {
+        for mut line in lines {
+            line.push('\n');
+            if sink.write_all(line.as_bytes()).and_then(|()| sink.flush()).is_err() {
+                return;
             }
-        })?;
-    }
+        }
+    })?;
     Ok(sender)
 }
 

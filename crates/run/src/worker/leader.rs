@@ -23,7 +23,7 @@ pub(super) struct Leader {
 }
 
 /// The standard streams of a child.
-pub(super) type Streams = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
+pub(super) type Streams = (ChildStdin, ChildStdout, ChildStderr);
 
 impl Leader {
     /// Starts the program. The calling thread must live as long: with it the program ends.
@@ -53,9 +53,12 @@ impl Leader {
         let mark = orphans::prepare(&mut command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| threads::explained("process", &error))?;
-        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let streams = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
         let id = child.id();
-        Ok((Leader { child: Some(child), id, mark, is_stopped: false }, streams))
+        let leader = Leader { child: Some(child), id, mark, is_stopped: false };
+        let ((stdin, stdout), stderr) =
+            streams.ok_or_else(|| io::Error::other("it has no standard streams"))?;
+        Ok((leader, (stdin, stdout, stderr)))
     }
 
     pub(super) fn id(&self) -> u32 {

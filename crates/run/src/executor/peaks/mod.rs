@@ -88,7 +88,7 @@ pub(crate) fn gather(
         }
         let device = device_text(&id.backend);
         let once = if cached.is_some() { " (once per machine)" } else { "" };
-        observer.measuring(&format!("peak bandwidth and FLOP rate of {device}{once}"));
+        observer.measuring(&format!("measuring peak bandwidth and FLOP rate of {device}{once}"));
         let (start, before_s) = (Instant::now(), workers.time_spent.total_s());
         let measured = measure_all(run, &id.backend, workers, observer);
         // The starts of workers and the waits meanwhile are counted already.
