@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use gpubench_backend::Options;
 use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_report::measure::batch::Batch;
+use gpubench_text::cut::shortened;
 use serde_json::json;
 
 use super::{Asked, CheckedStep, Failure};
@@ -46,13 +47,13 @@ impl Conversation {
         types: &str,
         section: &'static str,
     ) -> CheckedStep<Reply> {
-        self.sent = quoted(line);
+        self.sent = shortened(line, QUOTED_LETTERS);
         let start = Instant::now();
         self.client.send_line(line);
         let reply = self.client.wait(start + limit, &|| false, &mut |_| {});
         self.took_s = start.elapsed().as_secs_f64();
         self.received = match &reply {
-            Ok(reply) => quoted(&serde_json::to_string(reply).unwrap_or_default()),
+            Ok(reply) => shortened(&serde_json::to_string(reply).unwrap_or_default(), QUOTED_LETTERS),
             Err(WaitError::Gone(how)) => how.replace("the tested worker", "the program"),
             Err(WaitError::TimedOut | WaitError::Interrupted) => {
                 format!("nothing within {} s", limit.as_secs_f64())
@@ -146,10 +147,4 @@ fn still_runs(how: Option<String>, sent: String, limit: Duration, section: &'sta
     let received = how.map_or_else(|| "it still runs".into(), |how| format!("it {how}"));
     let expected = format!("it exits with code 0 within {} s", limit.as_secs_f64());
     Box::new(Failure { sent, received, problem: None, expected, section })
-}
-
-/// Returns the start of a message.
-fn quoted(text: &str) -> String {
-    let shown: String = text.chars().take(QUOTED_LETTERS).collect();
-    if shown.len() < text.len() { shown + "..." } else { shown }
 }

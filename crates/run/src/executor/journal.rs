@@ -39,9 +39,6 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Starts the journal of a run in `folder` with the rows that it has already; an older journal stays until then.
-    ///
-    /// # Errors
-    /// The folder cannot be written to.
     pub(crate) fn start(folder: &Path, report: &Report) -> anyhow::Result<Journal> {
         let path = folder.join(FILE_NAME);
         let file = file::write_atomic_open(&path, |file| {
@@ -53,9 +50,6 @@ impl Journal {
     }
 
     /// Appends a row, after the environment if its backends have changed, and waits until they are on disk.
-    ///
-    /// # Errors
-    /// The disk is full, or the file system is gone.
     pub(crate) fn append(&mut self, environment: &Environment, row: &Row) -> anyhow::Result<()> {
         let unwritten = || format!("cannot append to {}", self.path.display());
         let is_same = self.backends == environment.backends;

@@ -10,6 +10,7 @@ use gpubench_report::measure::stats::median;
 use gpubench_report::measure::stopping::Reason;
 use gpubench_report::measure::{drift, modality};
 use gpubench_report::report::{Clock, Execute};
+use gpubench_text::grouped::distinct;
 
 use super::PlannedCell;
 
@@ -162,13 +163,8 @@ impl CellSamples {
         let of_clock = || self.timer_overhead.as_ref().filter(|_| !by_host).map(TimerOverhead::baseline_s);
         let floor = execute.event_constant_s.or_else(of_clock).filter(|floor| *floor > 0.0);
         let seen = |what: fn(&Conditions) -> &Vec<String>| {
-            let mut seen: Vec<String> = vec![];
-            for word in execute.conditions.iter().flatten().flat_map(what) {
-                if !seen.contains(word) && word != SET_BY_THE_USER {
-                    seen.push(word.clone());
-                }
-            }
-            seen
+            let words = execute.conditions.iter().flatten().flat_map(what);
+            distinct(words.filter(|word| *word != SET_BY_THE_USER).cloned())
         };
         let (others, throttle_reasons) = (seen(|state| &state.others), seen(|state| &state.throttle));
         let assessment = grade::assess(&SamplingFacts {

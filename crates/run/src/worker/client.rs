@@ -71,9 +71,6 @@ pub struct Client {
 
 impl Client {
     /// Starts a worker in `place`. The caller sends `Hello` next.
-    ///
-    /// # Errors
-    /// The program, or a thread that reads from it or writes to it, cannot be started.
     pub(super) fn start(id: &WorkerId, place: WorkerPlace<'_>) -> io::Result<Self> {
         let (sender, replies) = sync_channel(UNREAD_REPLIES);
         let last_lines = Arc::default();

@@ -27,9 +27,6 @@ pub(super) type Streams = (ChildStdin, ChildStdout, ChildStderr);
 
 impl Leader {
     /// Starts the program. The calling thread must live as long: with it the program ends.
-    ///
-    /// # Errors
-    /// The program is missing or not executable, or the system refuses another process.
     pub(super) fn start(program: &Program) -> io::Result<(Leader, Streams)> {
         let mut command = Command::new(&program.path);
         command.args(&program.arguments).process_group(0);

@@ -37,9 +37,6 @@ pub(crate) struct Operands(Option<CaseOperands>);
 impl Operands {
     /// Returns the operands of `case`: the kept ones if it is the last case again and no job has taken them, otherwise
     /// those that `copy` returns, otherwise new ones. `admit` may refuse a case before any are made.
-    ///
-    /// # Errors
-    /// `admit` refuses, or the host has too little memory.
     pub(crate) fn of(
         &mut self,
         op: &dyn Op,

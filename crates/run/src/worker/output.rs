@@ -101,10 +101,9 @@ fn parsed(line: &[u8]) -> Result<Reply, String> {
     }
     reply.map_err(|error| {
         let text = control::replaced(&String::from_utf8_lossy(line));
-        let shown: String = text.trim_end().chars().take(QUOTED_LETTERS).collect();
-        let rest = if shown.len() < text.trim_end().len() { "..." } else { "" };
-        let error = cut::shortened(&error.to_string(), QUOTED_LETTERS);
-        control::spelled_out(&format!("the worker sent an invalid reply ({error}): {shown}{rest}"))
+        let [error, shown] =
+            [&error.to_string(), text.trim_end()].map(|text| cut::shortened(text, QUOTED_LETTERS));
+        control::spelled_out(&format!("the worker sent an invalid reply ({error}): {shown}"))
     })
 }
 

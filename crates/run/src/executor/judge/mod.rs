@@ -40,10 +40,7 @@ struct Known {
 }
 
 impl AnswerJudge {
-    /// Returns the path of a file that does not exist yet, for one answer.
-    ///
-    /// # Errors
-    /// No private folder for it can be made.
+    /// Returns the path of a file that does not exist yet, for one answer, in a private folder.
     pub(crate) fn new_file(&mut self) -> Result<PathBuf, String> {
         let folder = match self.folder.take() {
             Some(folder) => folder,
