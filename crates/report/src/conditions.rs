@@ -31,8 +31,7 @@ pub struct Conditions {
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimerOverhead {
-    /// Reading of the clock of `samples_s` around no work: two events with nothing between them, or two readings of the
-    /// host's clock.
+    /// Reading of the clock of `samples_s` around no work, by two events or by two readings of the host's clock.
     pub clock_s: f64,
     /// Reading of that clock around an empty kernel. `None` without a device.
     pub empty_kernel_s: Option<f64>,
@@ -50,8 +49,7 @@ pub struct TimerOverhead {
     pub checks: Vec<ClockCheck>,
 }
 
-/// Times of the same arithmetic on all threads of a host at the same time. They are equal where no other program uses
-/// the cores.
+/// Times of the same arithmetic on all threads of a host together; equal where no other program uses the cores.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThreadSpeeds {
     /// Seconds on the fastest thread.

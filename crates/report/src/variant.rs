@@ -73,8 +73,7 @@ pub enum Origin {
     /// Calls of a published library, as its users make them, on either side.
     #[default]
     Library,
-    /// A loop or kernel that any programmer of the platform writes: one file of at most 60 lines without intrinsics, inline assembly
-    /// or hand-made tiling.
+    /// A loop or kernel that any programmer writes: one file of at most 60 lines without intrinsics, assembly or tiling.
     Plain,
     /// gpubench's own tuned code, or calls of a library that such code combines.
     Tuned,
@@ -152,8 +151,7 @@ pub fn on_threads(variant: &str, threads: usize) -> String {
     format!("{variant}@{threads}")
 }
 
-/// Returns whether a variant of gpubench repeats a product whose size or structure earlier executions have found, and so does a part of
-/// the op.
+/// Returns whether a variant repeats a product whose size or structure earlier executions have found, which is a part of the op.
 pub(crate) fn reuses(backend: &str, op: &str, variant: &str) -> bool {
     op == "spgemm" && ["cpu", "cuda"].contains(&backend) && without_threads(variant).ends_with("-reuse")
 }
@@ -194,8 +192,7 @@ pub struct Variant {
     pub library: Option<Cow<'static, str>>,
 }
 
-/// Returns the vendor of a library, whose name is the vendor's, or that and the copy's origin: `openblas` of
-/// `openblas-scipy`.
+/// Returns the vendor of a library, whose name may end in that of a copy: `openblas` of `openblas-scipy`.
 pub fn vendor_of(library: &str) -> &str {
     library.split_once('-').map_or(library, |(vendor, _)| vendor)
 }

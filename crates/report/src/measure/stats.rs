@@ -247,7 +247,6 @@ mod tests {
         }
     }
 
-    /// The half-width by a full sort.
     fn half_width_of_sorted(samples: &[f64]) -> f64 {
         let (sorted, rank) = (sorted(samples), interval_rank(samples.len()));
         let half_width = (sorted[sorted.len() - 1 - rank] - sorted[rank]) / 2.0;

@@ -15,8 +15,8 @@ pub mod machine {
 
     pub use facts::*;
     pub use names::{
-        cpu_model, device, device_name, device_of_backend, host, machine, machine_of, processor, threads,
-        versions, versions_text,
+        cpu_model, device_name, device_of_backend, host, machine_of, processor, threads, versions,
+        versions_text,
     };
     pub use value::{Value, plain};
 }

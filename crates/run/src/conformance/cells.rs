@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use gpubench_backend::protocol::{Reply, Request};
+use gpubench_ops::Decisive;
 use gpubench_report::measure::batch::{Batch, BatchResult, WarmUp};
 use gpubench_report::report::{Row, check_row};
 
@@ -19,7 +20,6 @@ const OTHER_JOB: u64 = 2;
 const WARMUPS: u32 = 3;
 const SAMPLES: u32 = 4;
 
-/// Result of a preparation.
 enum Preparation {
     /// The program holds the job, which may use this number of threads.
     Held(Option<usize>),
@@ -48,16 +48,15 @@ impl<'a> Session<'a> {
         self.talk.hello().is_ok() && matches!(self.prepare(JOB, tested, None), Ok(Preparation::Held(_)))
     }
 
-    /// Checks a cell from its preparation to its release.
     pub(super) fn check_cell(&mut self, tested: &Tested, results: &mut Results<'_>) -> io::Result<()> {
         self.start_again()?;
         let name = tested.name();
         let prepared = match self.prepare(JOB, tested, None) {
             Ok(Preparation::Skipped(reason)) => {
-                results.skip(name, reason);
+                results.skip(&name, reason);
                 return Ok(());
             }
-            prepared => results.add(format!("{name}: operands and answer"), prepared.map(|_| ())),
+            prepared => results.add(&format!("{name}: operands and answer"), prepared.map(|_| ())),
         };
         if prepared.is_none() {
             return Ok(());
@@ -67,12 +66,12 @@ impl<'a> Session<'a> {
             ("an altered operand changes the answer", |session, tested| session.alter(tested)),
             ("a batch with warm-up", |session, tested| session.sample(tested)),
             ("a batch that ends after its time", |session, tested| session.sample_briefly(tested)),
-            ("the timed answer is right", |session, tested| session.verify(JOB, tested, false)),
-            ("the answer is written again", |session, tested| session.verify(JOB, tested, true)),
+            ("the timed answer is right", |session, tested| session.verify(JOB, tested, false, None)),
+            ("the answer is written again", |session, tested| session.verify(JOB, tested, true, None)),
             ("release", |session, _| session.release()),
         ];
         for (what, step) in steps {
-            let passed = results.add(format!("{name}: {what}"), step(self, tested));
+            let passed = results.add(&format!("{name}: {what}"), step(self, tested));
             if passed.is_none() && self.talk.is_over {
                 break;
             }
@@ -106,7 +105,6 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Starts the program again if it has ended.
     fn start_again(&mut self) -> io::Result<()> {
         if self.talk.is_over {
             self.talk = Conversation::start(self.asked)?;
@@ -150,7 +148,6 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Has an answer judged.
     fn judged(&mut self, request: &Request, tested: &Tested, reply: Reply) -> CheckedStep {
         let Reply::Answered(answered) = reply else {
             return Err(self.talk.refused("answered"));
@@ -179,15 +176,14 @@ impl<'a> Session<'a> {
     }
 
     fn alter(&mut self, tested: &Tested) -> CheckedStep {
-        let Some(alter) = self.judge.decisive(JOB) else { return Ok(()) };
-        let answer = Some(self.new_file()?);
-        let request = Request::Verify { job: JOB, execute: false, alter: Some(alter), answer };
-        let reply = self.talk.ask(&request, "answered")?;
-        self.judged(&request, tested, reply)
+        match self.judge.decisive(JOB) {
+            Some(decisive) => self.verify(JOB, tested, false, Some(decisive)),
+            None => Ok(()),
+        }
     }
 
-    fn verify(&mut self, job: u64, tested: &Tested, execute: bool) -> CheckedStep {
-        let request = Request::Verify { job, execute, alter: None, answer: Some(self.new_file()?) };
+    fn verify(&mut self, job: u64, tested: &Tested, execute: bool, alter: Option<Decisive>) -> CheckedStep {
+        let request = Request::Verify { job, execute, alter, answer: Some(self.new_file()?) };
         let reply = self.talk.ask(&request, "answered")?;
         self.judged(&request, tested, reply)
     }
@@ -236,7 +232,7 @@ impl<'a> Session<'a> {
 
     fn sample_and_verify(&mut self, job: u64, tested: &Tested) -> CheckedStep {
         self.batch(job, tested, Batch { warm_up: None, samples: 2, max_s: 60.0 })?;
-        self.verify(job, tested, false)
+        self.verify(job, tested, false, None)
     }
 
     /// Has the program rest, and stops it for a moment.

@@ -13,7 +13,6 @@ use super::{Asked, CheckedStep, Failure};
 use crate::worker::client::{Client, WaitError};
 use crate::worker::start_alone;
 
-/// Maximum number of letters of a message in a failure.
 const QUOTED_LETTERS: usize = 600;
 /// A field that no message has; programs ignore it.
 const UNKNOWN_FIELD: &str = r#""field-of-a-later-version":[{"ignore":true},null]"#;
@@ -137,7 +136,6 @@ impl Conversation {
     }
 }
 
-/// Returns a request for a sample without a warm-up.
 pub(super) fn few_samples(job: u64) -> Request {
     Request::Measure { job, batch: Batch { warm_up: None, samples: 1, max_s: 60.0 } }
 }

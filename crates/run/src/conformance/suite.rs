@@ -22,9 +22,7 @@ pub(super) fn run(asked: &Asked, results: &mut Results<'_>) -> io::Result<()> {
         return Ok(());
     };
     let mut talk = Conversation::start(asked)?;
-    for (name, result) in before_hello(&mut talk) {
-        results.add(name, result);
-    }
+    before_hello(&mut talk, results);
     if talk.is_over {
         talk = Conversation::start(asked)?;
     }
@@ -79,21 +77,19 @@ fn without_variants(asked: &Asked, variants: &[Variant]) -> Option<String> {
 }
 
 /// Checks that messages which are none are refused, before the backend has started.
-fn before_hello(talk: &mut Conversation) -> Vec<(&'static str, CheckedStep)> {
+fn before_hello(talk: &mut Conversation, results: &mut Results<'_>) {
     let lines = [
         ("an unknown type is answered with failed", r#"{"type":"dance","steps":3}"#),
         ("a line that is no JSON is answered with failed", "this is no JSON"),
         ("JSON that is no message is answered with failed", "[1, 2]"),
     ];
-    let mut results = vec![];
     for (name, line) in lines {
         let reply = talk.line(line, SHORT_LIMIT, "failed", "Rules");
-        results.push((name, expect_failed(talk, reply)));
+        results.add(name, expect_failed(talk, reply));
         if talk.is_over {
             break;
         }
     }
-    results
 }
 
 fn expect_failed(talk: &Conversation, reply: CheckedStep<Reply>) -> CheckedStep {

@@ -36,9 +36,8 @@ impl Earlier {
     pub fn load(folder: &Path) -> Result<Earlier> {
         let saved = folder.join(file::FILE_NAME);
         let saved = if saved.exists() { Some(file::load(&saved)) } else { None };
-        let contents = journal::read(folder)?;
-        let unreadable = contents.as_ref().map_or(0, |contents| contents.unreadable);
-        let journal = contents.map(|contents| contents.report);
+        let (journal, unreadable) = journal::read(folder)?.unzip();
+        let unreadable = unreadable.unwrap_or(0);
         let mut ignored = (unreadable > 0).then(|| {
             let (path, lines) = (folder.join(journal::FILE_NAME), counted(unreadable, "unreadable line"));
             format!("{}: {lines}, whose cells are measured again", path.display())

@@ -84,20 +84,8 @@ fn line(value: &impl serde::Serialize) -> serde_json::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// What a journal amounts to.
-#[derive(Debug)]
-pub struct JournalContents {
-    /// The last environment, and the last row of each cell.
-    pub report: Report,
-    /// Number of lines that are left out, because they end early or contradict themselves.
-    pub unreadable: usize,
-}
-
-/// Returns what the journal in `folder` amounts to; `None` where there is no journal.
-///
-/// # Errors
-/// It cannot be read, or is not a journal. A last line that ends early is left out.
-pub fn read(folder: &Path) -> anyhow::Result<Option<JournalContents>> {
+/// Returns what the journal in `folder` amounts to, as [`parse`] does; `None` where there is no journal.
+pub(super) fn read(folder: &Path) -> anyhow::Result<Option<(Report, usize)>> {
     let path = folder.join(FILE_NAME);
     if !path.exists() {
         return Ok(None);
@@ -108,11 +96,12 @@ pub fn read(folder: &Path) -> anyhow::Result<Option<JournalContents>> {
     parse(file).with_context(shown).map_err(file::one_line)
 }
 
-/// Returns what a journal amounts to; `None` if its first line ends early. One line at a time is in memory.
+/// Returns what a journal amounts to: the last environment with the last row of each cell, and the number of lines that are left
+/// out, because they end early or contradict themselves. `None` if its first line ends early. One line at a time is in memory.
 ///
 /// # Errors
 /// It cannot be read, or is not a journal.
-pub fn parse(mut journal: impl BufRead) -> anyhow::Result<Option<JournalContents>> {
+pub fn parse(mut journal: impl BufRead) -> anyhow::Result<Option<(Report, usize)>> {
     let mut line = vec![];
     if !read_line(&mut journal, &mut line).context(FIX)? {
         return Ok(None);
@@ -133,7 +122,7 @@ pub fn parse(mut journal: impl BufRead) -> anyhow::Result<Option<JournalContents
     }
     let report = Report { schema_version: SCHEMA_VERSION, environment, rows };
     let report = file::validated(latest_rows(report))?;
-    Ok(Some(JournalContents { report, unreadable }))
+    Ok(Some((report, unreadable)))
 }
 
 /// Reads the next line that is not empty into `line`. Returns whether there is one; a last line that ends early is none.
@@ -188,7 +177,7 @@ mod tests {
         let mut bytes = fs::read(&path).unwrap();
         bytes.extend(&line(&row(16, 4e-3)).unwrap()[..40]);
         fs::write(&path, bytes).unwrap();
-        let JournalContents { report: found, unreadable } = read(folder.path()).unwrap().unwrap();
+        let (found, unreadable) = read(folder.path()).unwrap().unwrap();
         assert_eq!((found.environment, unreadable), (later, 1));
         let times: Vec<_> = found.rows.iter().map(|row| (row.case.n, row.median_s())).collect();
         assert_eq!(times, [(4, Some(1e-3)), (8, Some(3e-3))], "the later row of a cell counts");

@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 
 pub use advice::slow_kernels;
 pub use earlier::Earlier;
-pub use estimate::{RunEstimate, RunLimits, estimate};
+pub use estimate::{RunEstimate, estimate};
 pub use interrupt::Watch;
 pub use peaks::PeakSource;
 pub use rounds::{NextSize, NextSizes, PASSES};
@@ -68,7 +68,6 @@ impl PlannedCell {
         self.sampling.precision(self.variant.side)
     }
 
-    /// Returns the stopping rule.
     pub(crate) fn rule(&self) -> Rule {
         self.sampling.rule(self.variant.side)
     }
@@ -121,12 +120,10 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
-    /// Returns whether all times are simulated.
     fn is_simulated(&self) -> bool {
         self.cells.iter().all(|planned| self.simulates(&planned.cell.backend))
     }
 
-    /// Returns whether the times of a backend are simulated.
     fn simulates(&self, backend: &str) -> bool {
         self.registry.find(backend).is_some_and(|found| found.simulated)
     }

@@ -104,28 +104,8 @@ mod tests {
         lines.run_started(35);
         lines.cell_finished(&row);
         lines.cell_finished(&row);
-        let text = String::from_utf8(text).unwrap();
-        assert_eq!(
-            text,
-            "[1/35] matmul N=1000 f32 cpu/openblas cold skipped: OpenBLAS is missing (each reason to skip is shown once)\n"
-        );
-    }
-
-    #[test]
-    fn another_copy_of_a_library_is_named_once_for_all_ops_and_sizes() {
-        let mut text = vec![];
-        let mut lines = ProgressLines::new(&mut text);
-        lines.run_started(4);
-        for (op, n) in [("matmul", 1000), ("matmul", 2000), ("solve", 400), ("svd", 200)] {
-            let reason = format!("openblas, another copy of the library, was chosen for {op} at N={n}");
-            let row = example::without_time(op, n, "cpu", "openblas-scipy", Outcome::Skipped, &reason, None);
-            lines.cell_finished(&Row { screened: true, ..row });
-        }
-        let text = String::from_utf8(text).unwrap();
-        assert!(
-            text.starts_with("[1/4] matmul N=1000 f32 cpu/openblas-scipy cold skipped: openblas, another"),
-            "{text}"
-        );
-        assert_eq!(text.lines().count(), 1, "{text}");
+        let skipped = "[1/35] matmul N=1000 f32 cpu/openblas cold skipped: OpenBLAS is missing";
+        let expected = format!("{skipped} (each reason to skip is shown once)\n");
+        assert_eq!(String::from_utf8(text).unwrap(), expected);
     }
 }

@@ -50,8 +50,7 @@ pub trait Observer {
     /// No more cells follow.
     fn run_finished(&mut self) {}
 
-    /// The user has ended the run, which leaves this report: the cells with a result, also those whose samples are not
-    /// complete.
+    /// The user has ended the run, which leaves this report, with complete and incomplete cells.
     fn interrupted(&mut self, report: &Report) {
         let short = match report.rows.iter().filter(|row| row.was_cut_short()).count() {
             0 => String::new(),

@@ -13,7 +13,6 @@ use gpubench_report::report::variables;
 /// Time limit for a process to end after it was killed. One that waits for a device or a disk ends only when that responds.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 
-/// A child process that leads a process group.
 pub(super) struct Leader {
     /// `None` once its status was collected, after which the system may give its number to another process.
     child: Option<Child>,
@@ -22,7 +21,6 @@ pub(super) struct Leader {
     is_stopped: bool,
 }
 
-/// The standard streams of a child.
 pub(super) type Streams = (ChildStdin, ChildStdout, ChildStderr);
 
 impl Leader {

@@ -148,8 +148,7 @@ fn hello(
     }
 }
 
-/// Checks that the threads of this process and of one library can be started: some libraries hang or end the process where
-/// theirs cannot.
+/// Checks that this process and one library can start their threads, without which some libraries hang or end the process.
 fn require_threads(options: &Options) -> Result<(), String> {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     threads::require(2 * options.threads.unwrap_or(available)).map_err(|error| error.to_string())
@@ -169,8 +168,7 @@ fn started(session: &mut Option<BackendSession>) -> Result<&mut BackendSession, 
         .ok_or_else(|| CellError::Failed("the backend has not been started; send hello first".into()))
 }
 
-/// Returns the reply to a cell that could not run. While a cell is `preparing`, the parent may free memory: it knows which
-/// workers hold jobs.
+/// Returns the reply to a cell that could not run. While it is `preparing`, the parent may free memory that other jobs hold.
 fn refusal(error: CellError, preparing: bool) -> Reply {
     match error {
         CellError::Unavailable(Unavailable { reason, fix }) => Reply::Skipped { reason, fix, crowded: false },
@@ -203,15 +201,10 @@ fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Returns the replies of the simulated device to `requests`.
     fn replies(requests: &[&str]) -> Vec<Reply> {
         let mut output = vec![];
-        serve(
-            &gpubench_backend::sim::REGISTRATION,
-            requests.iter().map(|line| (*line).to_owned()),
-            &mut output,
-        )
-        .unwrap();
+        let lines = requests.iter().map(|line| (*line).to_owned());
+        serve(&gpubench_backend::sim::REGISTRATION, lines, &mut output).unwrap();
         String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
@@ -228,16 +221,11 @@ mod tests {
     }
 
     #[test]
-    fn requests_out_of_order_are_refused_in_words() {
-        let batch = r#"{"samples":5,"max_s":2.0}"#;
-        let replies = replies(&[&format!(r#"{{"type":"measure","job":1,"batch":{batch}}}"#)]);
+    fn requests_out_of_order_and_another_version_of_the_protocol_are_refused_in_words() {
+        let measure = r#"{"type":"measure","job":1,"batch":{"samples":5,"max_s":2.0}}"#;
+        let hello = r#"{"type":"hello","protocol":99,"options":{"device":0,"ops":[],"dtypes":[]}}"#;
+        let replies = replies(&[measure, hello]);
         assert!(matches!(&replies[1], Reply::Failed { reason, .. } if reason.contains("send hello first")));
-    }
-
-    #[test]
-    fn another_version_of_the_protocol_is_refused() {
-        let replies =
-            replies(&[r#"{"type":"hello","protocol":99,"options":{"device":0,"ops":[],"dtypes":[]}}"#]);
-        assert!(matches!(&replies[0], Reply::Unavailable { reason, .. } if reason.contains("99")));
+        assert!(matches!(&replies[2], Reply::Unavailable { reason, .. } if reason.contains("99")));
     }
 }

@@ -23,7 +23,6 @@ use super::workers::states::add_libraries;
 use super::workers::{Interrupted, NO_ANSWER, NoWorker, Workers};
 use crate::observe::Observer;
 
-/// The reason that a session ends early.
 enum SessionEnd {
     /// The row is complete, and the worker can go on.
     Row,
@@ -36,6 +35,9 @@ enum SessionEnd {
     /// The user has ended the run.
     Interrupted,
 }
+
+/// The result of steps of a session.
+type Steps<T = ()> = Result<T, SessionEnd>;
 
 impl From<Interrupted> for SessionEnd {
     fn from(_: Interrupted) -> Self {
@@ -76,7 +78,6 @@ impl CellSession<'_> {
         self.after(cell_run, attempt)
     }
 
-    /// Samples a prepared cell in `round`, by `rule`.
     pub(crate) fn sample(
         &mut self,
         cell_run: &mut CellRun<'_>,
@@ -123,17 +124,12 @@ impl CellSession<'_> {
         self.workers.release(worker, job, self.limit)
     }
 
-    /// Returns whether a live worker holds the cell's job.
     fn holds(&self, cell_run: &CellRun<'_>) -> bool {
         self.workers.holds(&cell_run.worker, cell_run.job())
     }
 
     /// Completes the row of a cell whose session has ended, and replaces a lost worker.
-    fn after(
-        &mut self,
-        cell_run: &mut CellRun<'_>,
-        attempt: Result<(), SessionEnd>,
-    ) -> Result<(), Interrupted> {
+    fn after(&mut self, cell_run: &mut CellRun<'_>, attempt: Steps) -> Result<(), Interrupted> {
         match attempt {
             Ok(()) => Ok(()),
             // A failed cell no longer needs its memory.
@@ -163,7 +159,7 @@ impl CellSession<'_> {
         }
     }
 
-    fn prepare_steps(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), SessionEnd> {
+    fn prepare_steps(&mut self, cell_run: &mut CellRun<'_>) -> Steps {
         cell_run.is_preparing = true;
         let case = &cell_run.planned.cell.case;
         if let Some(reason) = op::find(&case.op).and_then(|op| op.nothing_to_compute(case)) {
@@ -216,12 +212,7 @@ impl CellSession<'_> {
         }
     }
 
-    fn sample_steps(
-        &mut self,
-        cell_run: &mut CellRun<'_>,
-        rule: &Rule,
-        round: u32,
-    ) -> Result<(), SessionEnd> {
+    fn sample_steps(&mut self, cell_run: &mut CellRun<'_>, rule: &Rule, round: u32) -> Steps {
         self.workers.give_turn(&cell_run.worker, self.observer)?;
         let shortest_s = cell_run.series.seconds().into_iter().min_by(f64::total_cmp);
         let mut warm_up = Some(cell_run.planned.sampling.warm_up(round, shortest_s));
@@ -242,15 +233,14 @@ impl CellSession<'_> {
         }
     }
 
-    fn screen_steps(&mut self, cell_run: &mut CellRun<'_>, is_warm: bool) -> Result<(), SessionEnd> {
+    fn screen_steps(&mut self, cell_run: &mut CellRun<'_>, is_warm: bool) -> Steps {
         self.workers.give_turn(&cell_run.worker, self.observer)?;
         let first_s = cell_run.row.phases.as_ref().map_or(0.0, |phases| phases.first_s);
         let max_s = cell_run.planned.rule().hard_time_s;
         self.measure(cell_run, screening::batch(first_s, is_warm, max_s), 0)
     }
 
-    /// Has the worker take a batch of samples.
-    fn measure(&mut self, cell_run: &mut CellRun<'_>, batch: Batch, round: u32) -> Result<(), SessionEnd> {
+    fn measure(&mut self, cell_run: &mut CellRun<'_>, batch: Batch, round: u32) -> Steps {
         match self.exchange(cell_run, &Request::Measure { job: cell_run.job(), batch })? {
             Reply::Measured { clock, mut result } if !result.samples.is_empty() => {
                 let unaltered = result.unaltered.take();
@@ -265,7 +255,7 @@ impl CellSession<'_> {
     }
 
     /// Has the worker compare the timed answer with the judged one; with `execute`, also the answer of one more execution.
-    fn verify_steps(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Result<(), SessionEnd> {
+    fn verify_steps(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Steps {
         // An external worker gives one answer at a time.
         if execute && self.is_external(cell_run) && cell_run.series.has_unchecked() {
             self.check_answer(cell_run, false)?;
@@ -276,7 +266,7 @@ impl CellSession<'_> {
     }
 
     /// Has an answer of a prepared cell checked: the last one, or with `execute` one more.
-    fn check_answer(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Result<(), SessionEnd> {
+    fn check_answer(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Steps {
         match self.verify_reply(cell_run, execute, None)? {
             Reply::Verified => Ok(()),
             other => Err(ended(cell_run, other)),
@@ -288,7 +278,7 @@ impl CellSession<'_> {
         cell_run: &mut CellRun<'_>,
         execute: bool,
         alter: Option<Decisive>,
-    ) -> Result<Reply, SessionEnd> {
+    ) -> Steps<Reply> {
         let start = Instant::now();
         let (job, answer) = (cell_run.job(), self.answer_file(cell_run)?);
         let reply = self.exchange(cell_run, &Request::Verify { job, execute, alter, answer })?;
@@ -298,9 +288,8 @@ impl CellSession<'_> {
         Ok(reply)
     }
 
-    /// Has an answer for an altered operand checked. A call that fails on it, and not on the operands that are timed, costs the
-    /// cell nothing.
-    fn check_altered(&mut self, cell_run: &mut CellRun<'_>, decisive: Decisive) -> Result<(), SessionEnd> {
+    /// Has an answer for an altered operand checked. A call that fails on that operand alone costs the cell nothing.
+    fn check_altered(&mut self, cell_run: &mut CellRun<'_>, decisive: Decisive) -> Steps {
         match self.verify_reply(cell_run, false, Some(decisive))? {
             Reply::Verified => Ok(()),
             Reply::Failed { reason, device_lost: false } => {

@@ -85,7 +85,6 @@ impl AnswerJudge {
         reply.unwrap_or_else(unjudged)
     }
 
-    /// Judges the first answer of a job.
     fn first(&mut self, job: u64, path: &Path, about: &AnswerContext<'_>) -> Result<Reply, CellError> {
         self.jobs.remove(&job);
         let Answered { phases, picked, threads, libraries, .. } = about.answered.clone();
@@ -154,7 +153,6 @@ impl AnswerJudge {
     }
 }
 
-/// Reason for an altered operand that is not as it was before.
 const NOT_RESTORED: &str = "the operands are not what they were before one of them was altered";
 
 fn not_prepared() -> CellError {
@@ -173,7 +171,6 @@ fn unjudged(error: CellError) -> Reply {
     }
 }
 
-/// An answer and the case it is for.
 struct AnswerContext<'a> {
     case: &'a Case,
     variant: &'a Variant,
@@ -199,5 +196,4 @@ impl AnswerContext<'_> {
     }
 }
 
-/// Bytes that any answer may have.
 const SMALL_BYTES: u128 = 1 << 20;

@@ -72,18 +72,15 @@ pub(crate) fn gather(
     let states = workers.states();
     for id in ready {
         let state = states.iter().find(|state| state.name == id.backend);
-        if let Some(peaks) = run.earlier.as_ref().zip(state).and_then(|(earlier, now)| earlier.peaks(now)) {
-            workers.slot(&id).report.peaks = Some(peaks);
-            continue;
-        }
+        let earlier = run.earlier.as_ref().zip(state).and_then(|(earlier, now)| earlier.peaks(now));
         let key = workers.slot(&id).peaks_depend_on.as_ref();
         let key = key.map(|state| Key::new(&id.backend, &writer.report.environment, state));
         let cached = match &run.peaks {
             PeakSource::Kept(folder) => key.as_ref().map(|key| (folder, key)),
             PeakSource::Unwanted | PeakSource::Measured => None,
         };
-        if let Some(kept) = cached.and_then(|(folder, key)| key.read(folder)) {
-            workers.slot(&id).report.peaks = Some(kept);
+        if let Some(known) = earlier.or_else(|| cached.and_then(|(folder, key)| key.read(folder))) {
+            workers.slot(&id).report.peaks = Some(known);
             continue;
         }
         let device = device_text(&id.backend);
@@ -112,7 +109,6 @@ pub(crate) fn gather(
     Ok(())
 }
 
-/// Names the device of a backend for the user.
 fn device_text(backend: &str) -> &str {
     match backend {
         "cpu" => "the CPU",

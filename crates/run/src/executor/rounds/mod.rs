@@ -111,22 +111,14 @@ impl<'a> Rounds<'a> {
         let time_spent = self.session.workers.time_spent;
         let states = self.session.workers.end();
         let thread_speeds = states.iter().find_map(|state| state.timer_overhead.as_ref()?.thread_speeds);
-        let machine = advice::MachineState {
-            other_programs: self.writer.report.environment.other_programs,
-            thread_speeds,
-        };
+        let other_programs = self.writer.report.environment.other_programs;
         if !self.simulated {
             let quota = self.writer.quota.as_ref().and_then(|watch| Some((watch.cpus, watch.pauses()?)));
             let set = environment::set_variables().filter(|(_, value)| !variables::is_off(value));
-            let names = set.map(|(name, _)| name);
-            self.writer.advise(advice::of_environment(
-                &self.writer.report.environment,
-                names,
-                &states,
-                quota,
-            ));
+            let (names, environment) = (set.map(|(name, _)| name), &self.writer.report.environment);
+            self.writer.advise(advice::of_environment(environment, names, &states, quota));
         }
-        self.writer.advise(advice::of_run(&self.wide, budget, machine));
+        self.writer.advise(advice::of_run(&self.wide, budget, other_programs, thread_speeds));
         for state in &states {
             let vectors = state.description["simd"].as_str().unwrap_or_default();
             self.writer.advise(advice::slow_kernels(&state.libraries, vectors));
@@ -252,9 +244,8 @@ impl<'a> Rounds<'a> {
 
     /// Saves the row of a cell that has ended.
     fn finished(&mut self, cell_run: &CellRun<'_>) {
-        let backends = self.session.workers.states();
-        let unsaved = self.writer.record_finished(cell_run.position, cell_run.row.clone(), backends);
-        report_unsaved(unsaved, self.session.observer);
+        let CellSession { workers, observer, .. } = &mut self.session;
+        self.writer.record_finished(cell_run.position, cell_run.row.clone(), workers.states(), *observer);
         self.save_soon();
         self.session.observer.cell_finished(&cell_run.row);
     }
@@ -266,8 +257,8 @@ impl<'a> Rounds<'a> {
     }
 
     fn save_soon(&mut self) {
-        let unsaved = self.writer.save_soon(|| self.session.workers.states());
-        report_unsaved(unsaved, self.session.observer);
+        let CellSession { workers, observer, .. } = &mut self.session;
+        self.writer.save_soon(|| workers.states(), *observer);
     }
 
     /// Records the row of a cell as it would be if the run ended now, if there is one.
@@ -283,11 +274,5 @@ impl<'a> Rounds<'a> {
             true => self.session.sampled_s,
             false => self.start.elapsed().as_secs_f64(),
         }
-    }
-}
-
-fn report_unsaved(error: Option<&anyhow::Error>, observer: &mut dyn Observer) {
-    if let Some(error) = error {
-        observer.not_saved(error);
     }
 }

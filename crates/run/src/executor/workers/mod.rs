@@ -19,10 +19,8 @@ use crate::worker::client::{Client, WaitError};
 use slot::{Slot, WorkerState};
 pub(crate) use slot::{format_duration, start_limit};
 
-/// Advice for a worker that does not start.
 pub(crate) const SEE_DOCTOR: &str = "run `gpubench doctor` to see what is missing";
 
-/// Reason of a cell whose worker sent a reply of the wrong kind.
 pub(crate) const NO_ANSWER: &str = "the worker sent a reply that does not match the request";
 
 /// Time limit for a worker to free the memory that it does not need between its turns.
@@ -175,18 +173,15 @@ impl Workers {
         }
     }
 
-    /// Has a worker release a job.
     pub(crate) fn release(&mut self, id: &WorkerId, job: u64, limit: Duration) -> Result<(), Interrupted> {
         self.slot(id).jobs.remove(&job);
         self.request(id, &Request::Release { job }, limit)
     }
 
-    /// Returns whether a live worker holds the job.
     pub(crate) fn holds(&self, id: &WorkerId, job: u64) -> bool {
         self.slots.iter().any(|slot| slot.id == *id && slot.is_ready() && slot.jobs.contains(&job))
     }
 
-    /// Returns the jobs that live workers hold.
     pub(crate) fn held_jobs(&self) -> Vec<(WorkerId, u64)> {
         let live = self.slots.iter().filter(|slot| slot.is_ready());
         live.flat_map(|slot| slot.jobs.iter().map(|job| (slot.id.clone(), *job))).collect()
@@ -247,7 +242,6 @@ impl Workers {
         planned.filter(of_backend).map(|slot| slot.id.clone()).collect()
     }
 
-    /// Returns the numbers of the running workers' processes.
     pub(crate) fn processes(&self) -> Vec<u32> {
         let clients = self.slots.iter().filter_map(|slot| match &slot.state {
             WorkerState::Ready(client) | WorkerState::Starting(client) => client.process(),

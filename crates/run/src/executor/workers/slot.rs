@@ -45,7 +45,6 @@ pub(crate) struct Slot {
     /// True if the run has cells for it, or requires it; others only measure peaks.
     pub(crate) is_planned: bool,
     pub state: WorkerState,
-    /// Jobs that the current worker holds.
     pub(crate) jobs: BTreeSet<u64>,
     failed_starts: u32,
     pub report: BackendState,
@@ -175,7 +174,6 @@ pub(crate) fn start_limit(cell_timeout: Duration) -> Duration {
     set.unwrap_or_else(|| cell_timeout.clamp(MIN_START_LIMIT, MAX_START_LIMIT))
 }
 
-/// Parses a positive number of seconds.
 fn parse_limit(seconds: &str) -> Option<Duration> {
     let seconds = seconds.parse().ok().filter(|seconds| *seconds > 0.0)?;
     Duration::try_from_secs_f64(seconds).ok()
