@@ -143,23 +143,19 @@ pub fn slow_kernels<'a>(findings: impl IntoIterator<Item = &'a Finding>, vectors
         "avx2+fma" => "Haswell",
         _ => return vec![],
     };
-    let mut warnings: Vec<RunWarning> = vec![];
-    for finding in findings.into_iter().filter(|finding| finding.name.starts_with("OpenBLAS")) {
-        let version = finding.version.as_deref().unwrap_or_default();
-        let Some(kernels) =
-            version.split([' ', ',']).find(|word| OLD_KERNELS.split(' ').any(|old| old == *word))
-        else {
-            continue;
-        };
-        let name = &finding.name;
+    let of_openblas = findings.into_iter().filter(|finding| finding.name.starts_with("OpenBLAS"));
+    let warning = |Finding { name, version, .. }: &Finding| {
+        let version = version.as_deref().unwrap_or_default();
+        let kernels =
+            version.split([' ', ',']).find(|word| OLD_KERNELS.split(' ').any(|old| old == *word))?;
         let text = format!("{name} uses its kernels for {kernels} although the CPU has {vectors}");
         let next = match version.contains("DYNAMIC_ARCH") {
             true => format!("set OPENBLAS_CORETYPE={wanted}, or install a newer OpenBLAS"),
             false => "install an OpenBLAS that is built for many CPUs (DYNAMIC_ARCH)".into(),
         };
-        warnings.push(RunWarning { text, next });
-    }
-    warnings
+        Some(RunWarning { text, next })
+    };
+    of_openblas.filter_map(warning).collect()
 }
 
 #[cfg(test)]

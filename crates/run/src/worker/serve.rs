@@ -6,6 +6,7 @@ use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::mpsc;
 
+use anyhow::Context;
 use gpubench_backend::host::{process, threads};
 use gpubench_backend::protocol::{Described, PROTOCOL_VERSION, Reply, Request};
 use gpubench_backend::{Options, Registration, Registry};
@@ -17,36 +18,26 @@ use super::session::BackendSession;
 ///
 /// Ends immediately when standard input ends, so that a killed parent leaves no orphan.
 pub fn main(name: &str, registry: Registry) -> ExitCode {
-    let Some(registration) = registry.find(name) else {
-        let known: Vec<&str> = registry.iter().map(|b| b.name).collect();
-        return print_error(&format!("no backend is named {name}; choose one of {}", known.join(", ")));
-    };
+    let Err(error) = serve_stdin(name, registry) else { return ExitCode::SUCCESS };
+    // If standard error is closed too, only the exit code remains.
+    let _ = writeln!(io::stderr(), "gpubench worker: {error:#}");
+    ExitCode::from(2)
+}
+
+fn serve_stdin(name: &str, registry: Registry) -> anyhow::Result<()> {
+    let known = || registry.iter().map(|known| known.name).collect::<Vec<_>>().join(", ");
+    let registration = registry
+        .find(name)
+        .with_context(|| format!("no backend is named {name}; choose one of {}", known()))?;
     // A panic prints one line with its location, which error messages quote; its text is in the reply.
     panic::set_hook(Box::new(|panic| {
         drop(writeln!(io::stderr(), "{}", panic.to_string().replace('\n', " ")))
     }));
     // The parent stops this process between its turns; if the parent is killed then, nobody else would continue it.
     process::continue_when_parent_ends();
-    let mut output = match process::claim_stdout() {
-        Ok(output) => output,
-        Err(error) => {
-            return print_error(&format!("cannot reserve standard output for the protocol: {error}"));
-        }
-    };
-    let lines = match lines_of_stdin() {
-        Ok(lines) => lines,
-        Err(error) => return print_error(&format!("cannot read the requests: {error}")),
-    };
-    match serve(registration, lines, &mut output) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => print_error(&format!("cannot answer the parent: {error}")),
-    }
-}
-
-fn print_error(text: &str) -> ExitCode {
-    // If standard error is closed too, only the exit code remains.
-    let _ = writeln!(io::stderr(), "gpubench worker: {text}");
-    ExitCode::from(2)
+    let mut output = process::claim_stdout().context("cannot reserve standard output for the protocol")?;
+    let lines = lines_of_stdin().context("cannot read the requests")?;
+    serve(registration, lines, &mut output).context("cannot answer the parent")
 }
 
 /// Returns the lines of standard input, read by a thread that ends the process when there are no more.
