@@ -51,7 +51,6 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Adds what is wrong with the reply.
     fn because(mut self: Box<Self>, problem: impl Into<String>) -> Box<Self> {
         self.problem = Some(problem.into());
         self
@@ -89,7 +88,6 @@ impl Results<'_> {
 /// Density of sparse operands: at small sizes the usual ones leave hardly an entry.
 const DENSITY: f64 = 0.3;
 
-/// A cell that is checked.
 #[derive(Clone)]
 struct Tested {
     cell: Cell,

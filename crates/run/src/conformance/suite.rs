@@ -14,7 +14,6 @@ use super::conversation::{Conversation, SHORT_LIMIT, few_samples};
 use super::{Asked, CheckedStep, Results, Tested};
 use crate::worker::describe::{self, checked};
 
-/// Time limit of a program's end.
 const EXIT_LIMIT: Duration = Duration::from_secs(3);
 
 pub(super) fn run(asked: &Asked, results: &mut Results<'_>) -> io::Result<()> {
@@ -107,7 +106,6 @@ fn unknown_job(talk: &mut Conversation) -> CheckedStep {
     expect_failed(talk, verified)
 }
 
-/// Returns the cells to check.
 fn tested(asked: &Asked, variants: &[Variant]) -> Vec<Tested> {
     let mut tested = vec![];
     for variant in variants.iter().filter(|v| asked.ops.is_empty() || asked.ops.contains(&v.op.to_string())) {

@@ -15,7 +15,6 @@ use super::cell_run::CellRun;
 pub(crate) struct ImpreciseCell {
     cell: String,
     width: f64,
-    /// Whether further rounds would help.
     is_open: bool,
 }
 

@@ -21,7 +21,6 @@ pub(crate) struct CellRun<'a> {
     pub(crate) worker: WorkerId,
     /// True while the worker prepares the cell, so that a failure says nothing about earlier samples.
     pub(crate) is_preparing: bool,
-    /// True if its row is complete.
     ended: bool,
     pub row: Row,
     pub series: CellSamples,

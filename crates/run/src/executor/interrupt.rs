@@ -76,7 +76,6 @@ impl Watch {
         STOP.is_asked()
     }
 
-    /// Returns the user's wish, which the signal handler updates.
     pub(crate) fn stop(&self) -> &'static Stop {
         &STOP
     }

@@ -27,7 +27,6 @@ const SYNCING_GRACE: Duration = Duration::from_secs(1);
 /// Next step at the end of a refusal.
 const FIX: &str = "remove the file to go on with report.json, or start the run again without --resume";
 
-/// A journal that is being written.
 pub(crate) struct Journal {
     path: PathBuf,
     file: File,

@@ -21,12 +21,10 @@ pub(crate) struct ReportWriter {
     folder: Option<PathBuf>,
     /// The pauses by the control group's CPU quota, if it has one.
     pub(crate) quota: Option<Arc<QuotaWatch>>,
-    /// Backends of the earlier start that this run resumes.
     earlier: Vec<BackendState>,
     /// The journal, after the first row.
     journal: Option<Journal>,
     saving: Duration,
-    /// The reason that the last save failed.
     unsaved: Option<anyhow::Error>,
 }
 

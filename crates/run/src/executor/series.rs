@@ -14,7 +14,6 @@ use gpubench_text::grouped::distinct;
 
 use super::PlannedCell;
 
-/// Samples and counts of a cell's batches so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CellSamples {
     pub samples: Vec<Sample>,
@@ -73,7 +72,6 @@ impl CellSamples {
         self.checked < self.samples.len()
     }
 
-    /// Drops the samples whose answers were never checked.
     pub(crate) fn drop_unchecked(&mut self) {
         self.samples.truncate(self.checked);
         self.rounds.truncate(self.checked);

@@ -106,7 +106,6 @@ impl CellSession<'_> {
     }
 }
 
-/// Reason for a reply that only workers of gpubench send.
 const JUDGED_ITSELF: &str =
     "it judged its own answer, which only workers of gpubench do; reply with `answered`";
 

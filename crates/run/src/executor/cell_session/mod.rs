@@ -32,11 +32,9 @@ enum SessionEnd {
     Lost(String),
     /// Memory is short while workers hold other jobs.
     Crowded(Unavailable),
-    /// The user has ended the run.
     Interrupted,
 }
 
-/// The result of steps of a session.
 type Steps<T = ()> = Result<T, SessionEnd>;
 
 impl From<Interrupted> for SessionEnd {
@@ -50,7 +48,6 @@ pub(crate) struct CellSession<'a> {
     pub(crate) observer: &'a mut dyn Observer,
     /// The fingerprints of operands so far.
     pub inputs: InputFingerprints,
-    /// Judges the answers of external workers.
     pub(crate) judge: AnswerJudge,
     /// What an earlier start of the same run has left.
     pub(crate) earlier: Option<&'a Earlier>,
@@ -92,7 +89,6 @@ impl CellSession<'_> {
         self.after(cell_run, attempt)
     }
 
-    /// Takes a few samples of a prepared cell, for screening.
     pub(crate) fn screen(&mut self, cell_run: &mut CellRun<'_>, is_warm: bool) -> Result<(), Interrupted> {
         if cell_run.has_ended() {
             return Ok(());

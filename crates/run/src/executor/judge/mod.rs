@@ -159,7 +159,6 @@ fn not_prepared() -> CellError {
     CellError::Failed("it answered for a job that was not prepared".into())
 }
 
-/// Returns the reply about an answer that cannot be judged.
 fn unjudged(error: CellError) -> Reply {
     match error {
         CellError::OutOfMemory { .. } => Reply::Skipped {

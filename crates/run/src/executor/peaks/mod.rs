@@ -36,10 +36,8 @@ pub enum PeakSource {
 /// Time limit for the peaks of one backend, even where a cell may take longer.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Begin of the warnings about peaks that could not be measured.
 const WARNING: &str = "the peaks of ";
 
-/// Returns whether a warning of a run says that peaks could not be measured.
 pub(crate) fn is_of_peaks(warning: &RunWarning) -> bool {
     warning.text.starts_with(WARNING)
 }

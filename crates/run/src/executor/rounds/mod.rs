@@ -126,7 +126,6 @@ impl<'a> Rounds<'a> {
         self.writer.finish(states, time_spent)
     }
 
-    /// Runs a block, unless the user ends the run.
     fn steps(&mut self, cell_runs: &mut [CellRun<'_>]) -> Result<(), Interrupted> {
         let begin_s = self.spent_s();
         let end_s =
@@ -242,7 +241,6 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Saves the row of a cell that has ended.
     fn finished(&mut self, cell_run: &CellRun<'_>) {
         let CellSession { workers, observer, .. } = &mut self.session;
         self.writer.record_finished(cell_run.position, cell_run.row.clone(), workers.states(), *observer);

@@ -27,7 +27,6 @@ pub struct NextSize<'a> {
 pub type NextSizes = for<'a> fn(&'a Report) -> Vec<NextSize<'a>>;
 
 impl Rounds<'_> {
-    /// Adds cells near the crossovers and runs them.
     pub(super) fn refine(&mut self) -> Result<(), Interrupted> {
         let Some(next_sizes) = self.run.next_sizes else { return Ok(()) };
         let mut cells = self.run.cells.clone();

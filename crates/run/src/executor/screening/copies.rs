@@ -12,7 +12,6 @@ use crate::executor::cell_run::CellRun;
 /// so that two runs choose alike.
 const CLEARLY: f64 = 1.1;
 
-/// The chosen copies so far.
 #[derive(Debug, Default)]
 pub(crate) struct Copies(Vec<Chosen>);
 
@@ -22,7 +21,6 @@ struct Chosen {
     vendor: String,
     routine: String,
     variant: String,
-    /// Reason for which the others are not run.
     reason: String,
 }
 

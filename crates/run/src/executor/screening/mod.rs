@@ -42,7 +42,6 @@ pub(crate) fn batch(first_s: f64, is_warm: bool, max_s: f64) -> Batch {
     Batch { warm_up, samples: samples as u32, max_s }
 }
 
-/// A cell in a race.
 pub(crate) struct Competitor<'r, 'p> {
     pub cell_run: &'r mut CellRun<'p>,
     /// Seconds of the executions of its fastest batch; empty before the first batch, and where it failed.

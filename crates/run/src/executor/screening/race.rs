@@ -17,7 +17,6 @@ const NEAR: f64 = 1.5;
 const FAR: f64 = 5.0;
 const CONFIDENCE: f64 = 0.95;
 
-/// What short samples say about a competitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// It may be the best, or nearly.

@@ -53,13 +53,11 @@ pub(crate) struct NoWorker {
 
 pub(crate) struct Workers {
     slots: Vec<Slot>,
-    /// The worker that had the last turn.
     at_work: Option<WorkerId>,
     launcher: Launcher,
     options: Options,
     start_limit: Duration,
     stop: &'static Stop,
-    /// The seconds of the run so far, by what they were spent on.
     pub(crate) time_spent: TimeSpent,
 }
 
@@ -205,7 +203,6 @@ impl Workers {
         self.launcher.is_external(backend)
     }
 
-    /// Returns the user's wish that the run ends.
     pub(crate) fn stop(&self) -> &'static Stop {
         self.stop
     }

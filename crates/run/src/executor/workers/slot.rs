@@ -36,7 +36,6 @@ pub(crate) enum WorkerState {
     Starting(Client),
     /// It waits for requests.
     Ready(Client),
-    /// It cannot start.
     Unavailable(NoWorker),
 }
 
@@ -48,7 +47,7 @@ pub(crate) struct Slot {
     pub(crate) jobs: BTreeSet<u64>,
     failed_starts: u32,
     pub report: BackendState,
-    /// WorkerState that its peaks depend on besides the host, as its worker reported it.
+    /// State that its peaks depend on besides the host, as its worker reported it.
     pub peaks_depend_on: Option<serde_json::Value>,
 }
 
