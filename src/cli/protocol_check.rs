@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::write::terminal::{TERMINAL_WIDTH, hanging_within};
 use anyhow::{Context, Result, anyhow, ensure};
-use gpubench_run::conformance::{self, Asked, Check, CheckVerdict, Failure};
+use gpubench_run::conformance::{self, Asked, CheckVerdict, Failure};
 use gpubench_text::control;
 
 use super::args::ProtocolCheckArgs;
@@ -27,14 +27,14 @@ pub(crate) fn run(args: &ProtocolCheckArgs) -> Result<ExitCode> {
         limit: Duration::from_secs_f64(args.cell_timeout.0),
     };
     let (mut passed, mut skipped, mut failed, mut written) = (0, 0, 0, Ok(()));
-    conformance::check(&asked, &mut |check| {
-        *match check.verdict {
+    conformance::check(&asked, &mut |name, verdict| {
+        *match verdict {
             CheckVerdict::Passed => &mut passed,
             CheckVerdict::Skipped(_) => &mut skipped,
             CheckVerdict::Failed(_) => &mut failed,
         } += 1;
         if written.is_ok() {
-            written = stream::print(&text(check));
+            written = stream::print(&text(name, verdict));
         }
     })
     .map_err(|error| {
@@ -77,13 +77,12 @@ fn program(args: &ProtocolCheckArgs) -> Result<Program> {
 }
 
 /// Returns the lines about one check.
-fn text(check: &Check) -> String {
-    let name = |mark: &str| {
-        format!("{mark:<NAME_COLUMN$}{}\n", hanging_within(TERMINAL_WIDTH, &check.name, NAME_COLUMN))
-    };
-    match &check.verdict {
-        CheckVerdict::Passed => name("ok"),
-        CheckVerdict::Skipped(reason) => name("skipped") + &field("reason", reason),
+fn text(name: &str, verdict: &CheckVerdict) -> String {
+    let marked =
+        |mark: &str| format!("{mark:<NAME_COLUMN$}{}\n", hanging_within(TERMINAL_WIDTH, name, NAME_COLUMN));
+    match verdict {
+        CheckVerdict::Passed => marked("ok"),
+        CheckVerdict::Skipped(reason) => marked("skipped") + &field("reason", reason),
         CheckVerdict::Failed(failure) => {
             let Failure { sent, received, problem, expected, section } = failure.as_ref();
             let problem = problem.as_deref().unwrap_or_default();
@@ -96,7 +95,7 @@ fn text(check: &Check) -> String {
                 ("see", &see),
             ];
             let fields = fields.into_iter().filter(|(_, text)| !text.is_empty());
-            name("FAILED") + &fields.map(|(name, text)| field(name, text)).collect::<String>()
+            marked("FAILED") + &fields.map(|(name, text)| field(name, text)).collect::<String>()
         }
     }
 }
@@ -121,7 +120,7 @@ mod tests {
             expected: "a word ".repeat(30),
             section: "Rules",
         };
-        let shown = text(&Check { name: "a check".into(), verdict: CheckVerdict::Failed(Box::new(failure)) });
+        let shown = text("a check", &CheckVerdict::Failed(Box::new(failure)));
         assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
         assert!(shown.contains("\\u{1b}[31mred\\n") && !shown.contains('\u{1b}'), "{shown}");
         assert!(shown.starts_with("FAILED  a check\n        sent      {\"key\""), "{shown}");

@@ -14,17 +14,11 @@ pub enum DType {
     F64,
 }
 
+names!(DType { F32: "f32", F64: "f64" });
+
 impl DType {
     /// Every element type, in the order reports use.
     pub const ALL: &'static [DType] = &[DType::F32, DType::F64];
-
-    /// Returns the name used on the command line and in reports: `f32` or `f64`.
-    pub fn name(self) -> &'static str {
-        match self {
-            DType::F32 => "f32",
-            DType::F64 => "f64",
-        }
-    }
 
     /// Returns the name used in the literature: `float32` or `float64`.
     pub fn words(self) -> &'static str {
@@ -68,17 +62,11 @@ pub enum Cache {
     Hot,
 }
 
+names!(Cache { Cold: "cold", Hot: "hot" });
+
 impl Cache {
     /// Both states, in the order reports use.
     pub const ALL: [Cache; 2] = [Cache::Cold, Cache::Hot];
-
-    /// Returns the name used on the command line and in reports: `cold` or `hot`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Cache::Cold => "cold",
-            Cache::Hot => "hot",
-        }
-    }
 }
 
 impl fmt::Display for Cache {

@@ -1,24 +1,21 @@
 //! Defines the conditions of a measurement: the state of the device and the machine, and the timer overhead.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 /// State of the machine at one moment. Values that the machine does not report are `None` or empty.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Conditions {
     /// Clock of the multiprocessors, in MHz, as the driver reports it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sm_mhz: Option<f64>,
     /// Clock of the device's memory, in MHz.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_mhz: Option<f64>,
     /// Power that the device draws, in watts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_w: Option<f64>,
     /// Temperature of the device, in degrees Celsius.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature_c: Option<f64>,
     /// Temperature of the device's memory, in degrees Celsius.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_temperature_c: Option<f64>,
     /// The driver's reasons for throttling the device's clocks; empty when they are not throttled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -27,38 +24,32 @@ pub struct Conditions {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<String>,
     /// Average number of runnable processes over the last minute.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_average: Option<f64>,
 }
 
 /// Overhead of a backend's timers and the speeds of a host's threads, in seconds, measured when the backend started.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimerOverhead {
-    /// Reading of the clock of `samples_s` around no work: two events with nothing between them, or two readings of the
-    /// host's clock.
+    /// Reading of the clock of `samples_s` around no work, by two events or by two readings of the host's clock.
     pub clock_s: f64,
     /// Reading of that clock around an empty kernel. `None` without a device.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty_kernel_s: Option<f64>,
     /// Host seconds from the launch of an empty kernel until it is known to be done.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch_sync_s: Option<f64>,
     /// Time that events add to the work between them; subtracted from every device time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_constant_s: Option<f64>,
     /// Standard uncertainty of that time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_uncertainty_s: Option<f64>,
     /// Speeds of all threads of the host doing the same arithmetic at the same time.
-    #[serde(default, alias = "arithmetic", skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "arithmetic")]
     pub thread_speeds: Option<ThreadSpeeds>,
     /// Kernels that spin for a known time by the device's own timer, with the times that the clock read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<ClockCheck>,
 }
 
-/// Times of the same arithmetic on all threads of a host at the same time. They are equal where no other program uses
-/// the cores.
+/// Times of the same arithmetic on all threads of a host together; equal where no other program uses the cores.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThreadSpeeds {
     /// Seconds on the fastest thread.

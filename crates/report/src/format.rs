@@ -189,24 +189,15 @@ pub fn for_stdout<D, V>(
 mod tests {
     use super::*;
 
-    static SCREEN: Format<u32, ()> = Format {
-        name: "table",
-        summary: "",
-        by_default: true,
-        makes: Makes::Screen(|number, _| Ok(number.to_string())),
-    };
-    static TEXT: Format<u32, ()> = Format {
-        name: "csv",
-        summary: "",
-        by_default: true,
-        makes: Makes::Text("n.csv", |number, _| Ok(format!("{number}\r\n"))),
-    };
-    static CHARTS: Format<u32, ()> = Format {
-        name: "png",
-        summary: "",
-        by_default: false,
-        makes: Makes::Files { has: |name| name.ends_with(".png"), render: |_, _| Ok(vec![]) },
-    };
+    const fn format(name: &'static str, by_default: bool, makes: Makes<u32, ()>) -> Format<u32, ()> {
+        Format { name, summary: "", by_default, makes }
+    }
+
+    static SCREEN: Format<u32, ()> = format("table", true, Makes::Screen(|number, _| Ok(number.to_string())));
+    static TEXT: Format<u32, ()> =
+        format("csv", true, Makes::Text("n.csv", |number, _| Ok(format!("{number}\r\n"))));
+    static CHARTS: Format<u32, ()> =
+        format("png", false, Makes::Files { has: |name| name.ends_with(".png"), render: |_, _| Ok(vec![]) });
     static FORMATS: Formats<u32, ()> =
         Formats { all: &[&SCREEN, &TEXT, &CHARTS], refused: &[("html", "a number makes no page")] };
 

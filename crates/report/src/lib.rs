@@ -3,6 +3,20 @@
 
 #![deny(unsafe_code)]
 
+/// Gives the values of an enum their names.
+macro_rules! names {
+    ($type:ident { $($value:ident: $name:literal),+ }) => {
+        impl $type {
+            /// Returns the name used on the command line and in reports.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($type::$value => $name,)+
+                }
+            }
+        }
+    };
+}
+
 pub mod case;
 mod conditions;
 pub mod data;
@@ -37,8 +51,7 @@ pub use variant::{Accuracy, Origin, Side, Variant, earlier_name, fewer_threads, 
 pub struct Work {
     /// Floating-point operations by the usual count of the op, in FLOP.
     pub flop: f64,
-    /// Bytes that any implementation must move: each operand read once, each answer written once. A matrix that is
-    /// only copied counts once.
+    /// Bytes that any implementation must move: each operand read once, each answer written once, a copied matrix counted once.
     pub bytes: f64,
 }
 
@@ -49,8 +62,7 @@ pub struct Checked {
     pub value: f64,
     /// The bound.
     pub bound: f64,
-    /// True for a right answer that is less accurate than answers of full precision are, by a test that is stricter than that of
-    /// right answers.
+    /// True for a right answer that is less accurate than those of full precision, by a test stricter than that of right answers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub coarse: bool,
     /// Reason that an answer with the error `f64::MAX` is wrong, to follow "the answer is wrong: it ". Not saved:

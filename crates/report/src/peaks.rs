@@ -3,31 +3,28 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::HostMemory;
 
 /// Rates that no implementation should exceed by much. Rates that a backend does not have are `None`.
 ///
 /// Each is the best of several repetitions over data that no cache holds.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Peaks {
     /// Bytes per second of reading memory and reducing it to a number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<f64>,
     /// Bytes per second, reads plus writes, of a copy within memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<f64>,
     /// Bytes per second, reads plus writes, of a = b + s c (STREAM triad).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub triad: Option<f64>,
     /// FLOP per second of a large matrix product, by precision: `f32`, `f64`, `tf32`, `f16`, `bf16`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub matmul: BTreeMap<String, f64>,
     /// Bytes per second from host memory to the device.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upload: Option<BusRates>,
     /// Bytes per second from the device to host memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub download: Option<BusRates>,
     /// Time of the measurement: RFC 3339, UTC.
     #[serde(default)]

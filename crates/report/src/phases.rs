@@ -1,6 +1,7 @@
 //! Defines the phases of a device around the timed work: compiling, copies, memory.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 /// Kind of host memory that is copied from or to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,15 +14,7 @@ pub enum HostMemory {
     Pinned,
 }
 
-impl HostMemory {
-    /// Returns the name used on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            HostMemory::Pageable => "pageable",
-            HostMemory::Pinned => "pinned",
-        }
-    }
-}
+names!(HostMemory { Pageable: "pageable", Pinned: "pinned" });
 
 /// Kinds of host memory whose copies a run times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,19 +29,12 @@ pub enum TransferMemory {
     Pinned,
 }
 
+names!(TransferMemory { Both: "both", Pageable: "pageable", Pinned: "pinned" });
+
 impl TransferMemory {
     /// Every choice, the default first.
     pub const ALL: [TransferMemory; 3] =
         [TransferMemory::Both, TransferMemory::Pageable, TransferMemory::Pinned];
-
-    /// Returns the name used on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            TransferMemory::Both => "both",
-            TransferMemory::Pageable => HostMemory::Pageable.name(),
-            TransferMemory::Pinned => HostMemory::Pinned.name(),
-        }
-    }
 
     /// Returns the kind of memory of [`DevicePhases::upload`] and [`DevicePhases::download`].
     pub fn main(self) -> HostMemory {
@@ -82,36 +68,30 @@ pub struct PinnedCopies {
 }
 
 /// Turning the kernels that a job uses into code on the device, in host seconds.
+#[skip_serializing_none]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Compile {
     /// Compiling the source, when that last happened: in this run, or in the one that filled the cache on disk.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold_s: Option<f64>,
     /// Reading the code from the cache on disk and loading it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_s: Option<f64>,
 }
 
 /// Work of a device around the timed executions of one job.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DevicePhases {
     /// Compilation of gpubench's own kernels; `None` if the job uses none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile: Option<Compile>,
     /// Upload of the operands to the device.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upload: Option<Transfer>,
     /// Download of the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub download: Option<Transfer>,
     /// Upload of the operands from pinned memory, where `upload` is from pageable memory and both are timed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinned_upload: Option<Transfer>,
     /// Download of the answer to pinned memory, where `download` is to pageable memory and both are timed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinned_download: Option<Transfer>,
     /// Peak device memory of the job's own allocations, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_device_bytes: Option<u64>,
     /// Host seconds that went into compiling and copying, repetitions and allocating memory for them included: the rest of `prepare` is planning and
     /// allocating, the rest of the answer's time is bringing it into the form in which it is checked.

@@ -1,37 +1,31 @@
 //! Defines one timed repetition, and the counts of a backend.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 /// One timed repetition, in seconds by each available clock, with the conditions around it.
+#[skip_serializing_none]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Host clock, from before the call until its work is done.
     pub host_s: f64,
     /// Host clock, until the call that enqueues the work returned, if the work continues after that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enqueue_s: Option<f64>,
     /// Device clock: `events_s` less the constant cost of the events (see [`TimerOverhead`](crate::TimerOverhead)).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_s: Option<f64>,
     /// Device clock as the two events around the work read it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events_s: Option<f64>,
     /// True if a blocking kernel delayed the device until all work was queued, so that its time includes no gap between
     /// launches; `None` without a device.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<bool>,
     /// True if the host time ended when the host read the word that the device writes after the work; false if it ended
     /// when a synchronisation returned, which is later. `None` if the backend does not say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by_word: Option<bool>,
     /// Clock of the multiprocessors around the work, in MHz, counted on the device.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sm_mhz: Option<f64>,
     /// Involuntary context switches of the process during the work.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_switches: Option<u64>,
     /// Page faults of the process during the work, per execution; `None` where the system does not report them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_faults: Option<PageFaults>,
     /// True if the device's clock was throttled.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -18,15 +18,9 @@ pub enum Side {
     Gpu,
 }
 
-impl Side {
-    /// Returns the word in reports: `cpu` or `gpu`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Side::Cpu => "cpu",
-            Side::Gpu => "gpu",
-        }
-    }
+names!(Side { Cpu: "cpu", Gpu: "gpu" });
 
+impl Side {
     /// Returns the word in sentences and tables: `CPU` or `GPU`.
     pub fn label(self) -> &'static str {
         match self {
@@ -52,18 +46,9 @@ pub enum Accuracy {
     Emulated,
 }
 
-impl Accuracy {
-    /// Returns the word used in reports: `tf32`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Accuracy::Ieee => "ieee",
-            Accuracy::Tf32 => "tf32",
-            Accuracy::F16 => "f16",
-            Accuracy::Bf16 => "bf16",
-            Accuracy::Emulated => "emulated",
-        }
-    }
+names!(Accuracy { Ieee: "ieee", Tf32: "tf32", F16: "f16", Bf16: "bf16", Emulated: "emulated" });
 
+impl Accuracy {
     /// Returns the rounding from which an answer's bound is made.
     pub fn rounding(self, dtype: DType) -> Rounding {
         let sum = dtype.unit_roundoff();
@@ -88,12 +73,13 @@ pub enum Origin {
     /// Calls of a published library, as its users make them, on either side.
     #[default]
     Library,
-    /// A loop or kernel that any programmer of the platform writes: one file of at most 60 lines without intrinsics, inline assembly
-    /// or hand-made tiling.
+    /// A loop or kernel that any programmer writes: one file of at most 60 lines without intrinsics, assembly or tiling.
     Plain,
     /// gpubench's own tuned code, or calls of a library that such code combines.
     Tuned,
 }
+
+names!(Origin { Library: "library", Plain: "plain", Tuned: "tuned" });
 
 /// Variants of the backends `cpu` and `cuda` that call no library, or do not call it as its users do: per op and origin, the first that
 /// matches. Names are glob patterns, because copies of a library have names of their own. Variants that gpubench no longer has stay in the
@@ -133,15 +119,6 @@ const OWN: &[(&str, &str, Origin, &[&str])] = &[
 ];
 
 impl Origin {
-    /// Returns the word in reports: `library`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Origin::Library => "library",
-            Origin::Plain => "plain",
-            Origin::Tuned => "tuned",
-        }
-    }
-
     /// Returns the origin of a variant by its name; `library` for those of other backends. A variant that picks others is tuned,
     /// until it has picked one.
     pub fn of(backend: &str, op: &str, variant: &str) -> Origin {
@@ -174,8 +151,7 @@ pub fn on_threads(variant: &str, threads: usize) -> String {
     format!("{variant}@{threads}")
 }
 
-/// Returns whether a variant of gpubench repeats a product whose size or structure earlier executions have found, and so does a part of
-/// the op.
+/// Returns whether a variant repeats a product whose size or structure earlier executions have found, which is a part of the op.
 pub(crate) fn reuses(backend: &str, op: &str, variant: &str) -> bool {
     op == "spgemm" && ["cpu", "cuda"].contains(&backend) && without_threads(variant).ends_with("-reuse")
 }
@@ -216,8 +192,7 @@ pub struct Variant {
     pub library: Option<Cow<'static, str>>,
 }
 
-/// Returns the vendor of a library, whose name is the vendor's, or that and the copy's origin: `openblas` of
-/// `openblas-scipy`.
+/// Returns the vendor of a library, whose name may end in that of a copy: `openblas` of `openblas-scipy`.
 pub fn vendor_of(library: &str) -> &str {
     library.split_once('-').map_or(library, |(vendor, _)| vendor)
 }

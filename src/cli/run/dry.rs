@@ -7,7 +7,7 @@ use gpubench_text::count::counted;
 
 use super::measure::peaks;
 use crate::backend::{BACKENDS, External};
-use crate::executor::{PlannedCell, RunEstimate, RunLimits, estimate};
+use crate::executor::{PlannedCell, RunEstimate, estimate};
 use crate::op;
 use crate::plan::refinement::max_added_cells;
 use crate::plan::{Plan, obstacles};
@@ -51,9 +51,9 @@ pub(crate) fn write_plan(
     }
     let asked = &settings.asked;
     let budget_s = asked.budget.map(|budget| budget.0);
-    let limits = RunLimits { budget_s, cell_s: asked.cell_timeout.unwrap_or_default().0 };
+    let cell_s = asked.cell_timeout.unwrap_or_default().0;
     let peaks = peaks(asked.peaks.unwrap_or(true));
-    if let Some(estimate) = estimate(&runnable, BACKENDS, &peaks, limits) {
+    if let Some(estimate) = estimate(&runnable, BACKENDS, &peaks, budget_s, cell_s) {
         writeln!(out, "{run} takes about {}.", time_text(&estimate))?;
         if budget_s.is_none() {
             writeln!(out, "{}", basis_text(&estimate))?;

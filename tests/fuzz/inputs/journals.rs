@@ -7,7 +7,7 @@ use super::{Formats, accepted, reports};
 
 /// Reads a journal, and writes the report that it amounts to.
 pub fn read(bytes: &[u8], formats: Formats) {
-    if let Some(Some(contents)) = accepted(journal::parse(bytes).map_err(file::one_line)) {
-        reports::write(&contents.report, formats);
+    if let Some(Some((report, _))) = accepted(journal::parse(bytes).map_err(file::one_line)) {
+        reports::write(&report, formats);
     }
 }

@@ -140,9 +140,14 @@ pub trait Real:
     fn complex_slice(values: &Values) -> Result<&[Complex<Self>], CellError>;
 }
 
-/// Returns the error of elements that are not of the expected type.
-fn unexpected(expected: &str) -> CellError {
-    CellError::Failed(format!("expected {expected} elements"))
+/// Returns the elements of values of that variant, or the error that others were expected.
+macro_rules! elements {
+    ($values:expr, $variant:ident, $expected:expr) => {
+        match $values {
+            Values::$variant(elements) => Ok(elements),
+            _ => Err(CellError::Failed(concat!("expected ", $expected, " elements").into())),
+        }
+    };
 }
 
 macro_rules! real {
@@ -185,31 +190,19 @@ macro_rules! real {
             }
 
             fn slice(values: &Values) -> Result<&[Self], CellError> {
-                let Values::$real(v) = values else {
-                    return Err(unexpected(concat!("real ", stringify!($t))));
-                };
-                Ok(v)
+                elements!(values, $real, concat!("real ", stringify!($t)))
             }
 
             fn complex_slice(values: &Values) -> Result<&[Complex<Self>], CellError> {
-                let Values::$complex(v) = values else {
-                    return Err(unexpected(concat!("complex ", stringify!($t))));
-                };
-                Ok(v)
+                elements!(values, $complex, concat!("complex ", stringify!($t)))
             }
 
             fn from_values(values: Values) -> Result<Vec<Self>, CellError> {
-                let Values::$real(v) = values else {
-                    return Err(unexpected(concat!("real ", stringify!($t))));
-                };
-                Ok(v)
+                elements!(values, $real, concat!("real ", stringify!($t)))
             }
 
             fn from_complex_values(values: Values) -> Result<Vec<Complex<Self>>, CellError> {
-                let Values::$complex(v) = values else {
-                    return Err(unexpected(concat!("complex ", stringify!($t))));
-                };
-                Ok(v)
+                elements!(values, $complex, concat!("complex ", stringify!($t)))
             }
         }
     };

@@ -1,6 +1,7 @@
 //! Defines a batch of samples of one prepared job: the request and its result.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::{Conditions, Sample, SetupCounts};
 
@@ -40,6 +41,7 @@ impl Batch {
 }
 
 /// Result of a batch.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BatchResult {
     /// The samples, in the order they were taken.
@@ -58,12 +60,9 @@ pub struct BatchResult {
     /// Allocations, plans and compilations during sampling; should be zero.
     pub setup_while_sampling: SetupCounts,
     /// Reason that no execution with an altered operand was checked, in the first batch of a job.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unaltered: Option<String>,
     /// The machine before the warm-up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Conditions>,
     /// The machine after the last sample.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Conditions>,
 }

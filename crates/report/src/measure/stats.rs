@@ -1,6 +1,6 @@
 //! Summaries of samples: order statistics only, since timings are skewed.
 
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -154,18 +154,10 @@ fn median_of_sorted(sorted: &[f64]) -> f64 {
 /// Exact binomial tails; below six samples no rank does and the whole range is taken. Source: Conover,
 /// *Practical Nonparametric Statistics*, 3rd ed., section 3.2.
 fn interval_rank(n: usize) -> usize {
-    const UNKNOWN: u16 = u16::MAX;
     // A stop rule asks for the same few numbers of samples in every cell.
-    static RANKS: [AtomicU16; 1024] = [const { AtomicU16::new(UNKNOWN) }; 1024];
-    let Some(known) = RANKS.get(n) else { return computed_rank(n) };
-    match known.load(Ordering::Relaxed) {
-        UNKNOWN => {
-            let rank = computed_rank(n);
-            known.store(rank as u16, Ordering::Relaxed);
-            rank
-        }
-        rank => rank.into(),
-    }
+    static RANKS: [OnceLock<usize>; 1024] = [const { OnceLock::new() }; 1024];
+    let rank = || computed_rank(n);
+    RANKS.get(n).map_or_else(rank, |known| *known.get_or_init(rank))
 }
 
 fn computed_rank(n: usize) -> usize {
@@ -255,7 +247,6 @@ mod tests {
         }
     }
 
-    /// The half-width by a full sort.
     fn half_width_of_sorted(samples: &[f64]) -> f64 {
         let (sorted, rank) = (sorted(samples), interval_rank(samples.len()));
         let half_width = (sorted[sorted.len() - 1 - rank] - sorted[rank]) / 2.0;

@@ -8,10 +8,9 @@ use crate::measure::modality::Modes;
 use crate::measure::sampling::Sampling;
 use crate::measure::stopping::Reason;
 use crate::{
-    Accuracy, BusRates, ClockCheck, Compile, Conditions, HostMemory, PageFaults, Peaks, PinnedCopies, Side,
-    ThreadSpeeds, TimerOverhead, Transfer,
+    Accuracy, BusRates, Checked, ClockCheck, Compile, Conditions, HostMemory, PageFaults, Peaks,
+    PinnedCopies, Side, ThreadSpeeds, TimerOverhead, Transfer, Work,
 };
-use crate::{Checked, Work};
 
 /// Time that events add to the work between them, in seconds.
 const EVENTS_S: f64 = 1.5e-6;
@@ -19,13 +18,10 @@ const EVENTS_S: f64 = 1.5e-6;
 /// Twelve samples as shares of their median, whose interval has a half width of 0.1 %.
 const SHAPE: [f64; 12] = [0.997, 0.998, 0.999, 0.9995, 0.9998, 1.0, 1.0, 1.0005, 1.0008, 1.001, 1.004, 1.02];
 
-/// Environment variable with which tests of statistics run all their trials.
-const FULL_TRIALS: &str = "GPUBENCH_FULL_TRIALS";
-
 /// Returns the number of trials of a test that takes seconds with `full` ones: a tenth of them, unless
 /// `GPUBENCH_FULL_TRIALS` is set.
 pub fn trials(full: u64) -> u64 {
-    if std::env::var_os(FULL_TRIALS).is_some() { full } else { full / 10 }
+    if std::env::var_os("GPUBENCH_FULL_TRIALS").is_some() { full } else { full / 10 }
 }
 
 /// Returns the timer overhead of a backend on that side.
@@ -109,11 +105,10 @@ pub fn with_peaks(mut report: Report) -> Report {
 
 /// Returns the report with copies of pinned memory next to each pair of copies of pageable memory, `times` times as fast.
 pub fn with_pinned(mut report: Report, times: f64) -> Report {
-    let faster = |copy: &Transfer| Transfer {
-        memory: HostMemory::Pinned,
-        host_s: copy.host_s.iter().map(|time| time / times).collect(),
-        device_s: copy.device_s.iter().map(|time| time / times).collect(),
-        ..copy.clone()
+    let shorter = |times_s: &[f64]| times_s.iter().map(|time| time / times).collect();
+    let faster = |Transfer { bytes, host_s, device_s, .. }: &Transfer| {
+        let (host_s, device_s) = (shorter(host_s), shorter(device_s));
+        Transfer { bytes: *bytes, memory: HostMemory::Pinned, host_s, device_s }
     };
     for phases in report.rows.iter_mut().filter_map(|row| row.phases.as_mut()) {
         let copies = phases.upload.as_ref().zip(phases.download.as_ref());

@@ -1,6 +1,7 @@
 //! The timed phase of a row.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::measure::drift::Drift;
 use crate::measure::grade::{Grade, Warning};
@@ -35,6 +36,7 @@ impl Clock {
 }
 
 /// The timed phase. Arrays have one entry per sample, in the order the samples were taken.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Execute {
     /// Clock of `samples_s` and of every figure but the host's.
@@ -42,10 +44,8 @@ pub struct Execute {
     /// Samples in seconds: on a device, the readings of the events less `event_constant_s`.
     pub samples_s: Vec<f64>,
     /// Constant that was subtracted from each reading of the events, in seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_constant_s: Option<f64>,
     /// Standard uncertainty of `event_constant_s`, in seconds; `None` where the backend does not report it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_uncertainty_s: Option<f64>,
     /// Median, in seconds.
     pub median_s: f64,
@@ -58,7 +58,6 @@ pub struct Execute {
     /// 95 % interval of the median, in seconds.
     pub ci95_s: [f64; 2],
     /// The quantiles 0.05, 0.25, 0.75 and 0.95 by linear interpolation (Hyndman and Fan's type 7), in seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantiles_s: Option<[f64; 4]>,
     /// Repetitions by the host's clock, in seconds, launch and synchronisation included; empty where they are `samples_s`. See
     /// [`Execute::host_samples`].
@@ -67,10 +66,8 @@ pub struct Execute {
     /// Median of `host_samples_s`, in seconds.
     pub host_median_s: f64,
     /// 95 % interval of `host_median_s`, in seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_ci95_s: Option<[f64; 2]>,
     /// Median of the host seconds until the call that enqueues the work returned; `None` without a device.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enqueue_median_s: Option<f64>,
     /// The round, from 0, in which each sample was taken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -78,11 +75,10 @@ pub struct Execute {
     /// True if a blocking kernel delayed the device until all work of a sample was queued, in every sample. Work that
     /// waits for the device itself, or is so long that gaps between launches do not matter, is not blocked. `None`
     /// without a device.
-    #[serde(default, alias = "held", skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "held")]
     pub blocked: Option<bool>,
     /// True if the host time of every sample ended when the host read the word that the device writes after the work.
     /// The others ended when a synchronisation returned. `None` if the backend does not say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by_word: Option<bool>,
     /// Clock of the multiprocessors around each sample, in MHz.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -92,7 +88,6 @@ pub struct Execute {
     pub context_switches: Vec<u64>,
     /// Page faults of an execution: the median of each kind over the samples, 0 where all memory is touched before
     /// timing. `None` on a device.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_faults: Option<PageFaults>,
     /// Samples discarded because the device's clock was throttled.
     #[serde(default, alias = "set_aside")]
@@ -113,13 +108,10 @@ pub struct Execute {
     #[serde(default)]
     pub spent_s: f64,
     /// The reason that sampling stopped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<Reason>,
     /// Difference between the rounds, if they could be compared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
     /// The two clusters of the samples, if there are two.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modes: Option<Modes>,
     /// Allocations, plans and compilations while samples were taken.
     pub setup_while_sampling: SetupCounts,
@@ -127,7 +119,6 @@ pub struct Execute {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<[Conditions; 2]>,
     /// Trustworthiness of the times.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grade: Option<Grade>,
     /// Warnings, most serious first, each with the next step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

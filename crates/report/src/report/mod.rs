@@ -15,8 +15,8 @@ pub mod machine {
 
     pub use facts::*;
     pub use names::{
-        cpu_model, device, device_name, device_of_backend, host, machine, machine_of, processor, threads,
-        versions, versions_text,
+        cpu_model, device_name, device_of_backend, host, machine_of, processor, threads, versions,
+        versions_text,
     };
     pub use value::{Value, plain};
 }
@@ -33,6 +33,7 @@ pub use time_spent::TimeSpent;
 pub use validate::check_row;
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::{Peaks, TimerOverhead};
 
@@ -54,39 +55,33 @@ pub struct Report {
 }
 
 /// Machine, program and settings of a run.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
     /// Version of gpubench.
     pub gpubench_version: String,
     /// Git revision of the program's source, where it was built from a checkout.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpubench_revision: Option<String>,
     /// Build profile of the program, `release` or `debug`. CPU times of a debug build are meaningless.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build_profile: Option<String>,
     /// Hash of the program's file, which differs between builds of one version and revision.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_hash: Option<String>,
     /// Command line, program name first.
     pub argv: Vec<String>,
     /// Git revision of the folder in which the run started, with `-dirty` if it had changes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_revision: Option<String>,
     /// Start of the run, RFC 3339, UTC.
     pub started: String,
     /// Wall time of the run so far, in seconds.
     pub elapsed_s: f64,
     /// What that time was spent on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_spent: Option<TimeSpent>,
     /// Share of the CPUs' time that other programs used while the run started, from 0 to 1, if the system reports it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_programs: Option<f64>,
     /// Warnings about the run as a whole, each with the next step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<RunWarning>,
     /// Number of planned cells; larger than the number of rows if the run ended early.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned_rows: Option<u64>,
     /// The machine.
     pub host: Host,
@@ -101,7 +96,6 @@ pub struct Environment {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub variables_rule: u32,
     /// Pauses by the control group's CPU quota during the run; `None` without a quota.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota_pauses: Option<QuotaPauses>,
 }
 
@@ -143,6 +137,7 @@ impl QuotaPauses {
 }
 
 /// The machine, as its operating system describes it.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
     /// Host name.
@@ -153,36 +148,29 @@ pub struct Host {
     pub cpu: String,
     /// Family, model and stepping of the first CPU, which distinguish generations of one brand name; on Arm implementer,
     /// part, variant and revision. `None` if the system does not report them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_identity: Option<String>,
     /// CPUs that the process may use.
     pub threads: u64,
     /// Main memory, in bytes.
     pub memory_bytes: u64,
     /// Frequency governor of the first CPU, if the kernel reports it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub governor: Option<String>,
     /// True if several CPUs share a core (simultaneous multithreading).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smt: Option<bool>,
     /// NUMA nodes with CPUs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numa_nodes: Option<u64>,
     /// CPU time that the control group allows, in CPUs, such as 1.5; `None` without a limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_quota: Option<f64>,
     /// Policy of transparent huge pages: `always`, `madvise` (where a program requests them) or `never`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transparent_huge_pages: Option<String>,
     /// Bytes of all last-level caches that the process can use.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_level_cache_bytes: Option<u64>,
     /// Average number of runnable processes over the last minute when the run started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_average: Option<f64>,
 }
 
 /// A backend as a run found it.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BackendState {
     /// Name of the backend.
@@ -190,19 +178,16 @@ pub struct BackendState {
     /// True if it started.
     pub available: bool,
     /// The reason that it did not start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The step that would fix it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
     /// Seconds from the worker's start until it was ready.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub startup_s: Option<f64>,
     /// The overhead of its timers.
-    #[serde(default, alias = "floors", skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "floors")]
     pub timer_overhead: Option<TimerOverhead>,
     /// The measured peaks of its memory, arithmetic and bus.
-    #[serde(default, alias = "ceilings", skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "ceilings")]
     pub peaks: Option<Peaks>,
     /// Device, threads and so on, as the backend describes itself.
     #[serde(default)]

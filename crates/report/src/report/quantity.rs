@@ -79,8 +79,7 @@ pub fn factor_digits(factor: f64, digits: usize) -> String {
     format!("{factor:.decimals$}")
 }
 
-/// Rounds a factor of at least 1 to `digits` significant digits, and returns the decimals that show them: 1.466 is 1.47
-/// with 2.
+/// Rounds a factor of at least 1 to `digits` significant digits, and returns the decimals of these: 1.466 is 1.47 with 2.
 pub fn rounded_factor(factor: f64, digits: usize) -> (f64, usize) {
     let (factor, place) = rounded(factor, digits);
     (factor, decimals(digits, place))

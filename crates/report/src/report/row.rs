@@ -1,6 +1,7 @@
 //! Defines one row of a report.
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use super::Execute;
 use crate::case::{Cache, Case, Cell};
@@ -23,19 +24,10 @@ pub enum Outcome {
     Failed,
 }
 
-impl Outcome {
-    /// Returns the word used in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Outcome::Measured => "measured",
-            Outcome::Incorrect => "incorrect",
-            Outcome::Skipped => "skipped",
-            Outcome::Failed => "failed",
-        }
-    }
-}
+names!(Outcome { Measured: "measured", Incorrect: "incorrect", Skipped: "skipped", Failed: "failed" });
 
 /// Host seconds of the phases around the timed one, and what a device did in them.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Phases {
     /// Generating the operands.
@@ -43,18 +35,14 @@ pub struct Phases {
     /// Allocating, planning, compiling and uploading.
     pub prepare_s: f64,
     /// Allocating and planning alone, where the rest is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_s: Option<f64>,
     /// Compilation of gpubench's own kernels, if the variant uses any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile: Option<Compile>,
     /// Upload of the operands to the device.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upload: Option<Transfer>,
     /// The first execution, including its one-time costs.
     pub first_s: f64,
     /// The first execution by the device's clock.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_device_s: Option<f64>,
     /// Trying numbers of threads, where the variant has a choice.
     #[serde(default)]
@@ -62,13 +50,10 @@ pub struct Phases {
     /// Copying the answer to the host and converting it for the check.
     pub download_s: f64,
     /// The copy from the device alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub download: Option<Transfer>,
     /// Copies of operands and answer with pinned memory, where `upload` and `download` use pageable memory and both were timed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinned: Option<PinnedCopies>,
     /// Peak device memory of the variant's own allocations, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_device_bytes: Option<u64>,
     /// Judging the answer.
     pub check_s: f64,
@@ -91,6 +76,7 @@ impl Phases {
 }
 
 /// One cell and its outcome.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// `op`, `n`, `dtype`, `density` (sparse ops) and `seed`.
@@ -101,11 +87,9 @@ pub struct Row {
     /// Name of the variant.
     pub variant: String,
     /// The variant that did the work, if the requested one picks among others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picked: Option<String>,
     /// CPU threads that it could use: the fastest number up to that of the run, if it has a choice, otherwise the run's
     /// number. A serial variant uses one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<usize>,
     /// State of the caches before each execution.
     #[serde(default)]
@@ -115,32 +99,24 @@ pub struct Row {
     /// Arithmetic of the variant.
     pub accuracy: Accuracy,
     /// Origin of the variant, or of the one that it picked. Reports up to layout 2 have none; see [`Row::origin`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
     /// Outcome of the cell.
     pub outcome: Outcome,
     /// The reason that the cell has no time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The step that would fix it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
     /// The error found and its bound, where the answer was checked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Checked>,
     /// Reason that no execution with an altered operand was checked, where the answer depends on operands.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unaltered: Option<String>,
     /// Work of one execution.
     pub work: Work,
     /// Fingerprint of the operands, in hexadecimal; equal in all rows of a case.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<String>,
     /// Phases around the timed one, where they happened.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phases: Option<Phases>,
     /// The timed phase, when measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execute: Option<Execute>,
     /// True if the run added this cell to the plan, at a size near a crossover.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -10,7 +10,6 @@ use crate::data::hash::fnv1a;
 /// Version of the rule that [`recorded`] follows.
 pub const RULE: u32 = 1;
 
-/// Maximum number of variables in a report.
 const MAX_VARIABLES: usize = 128;
 
 /// Maximum number of characters of a value in a report.
@@ -44,8 +43,7 @@ const ARITHMETIC: &str = "\
 const SECRET_PARTS: &str = "\
     APIKEY AUTH COOKIE CREDENTIAL CREDENTIALS KEY PASS PASSWD PASSWORD SECRET TOKEN TOKENS";
 
-/// Ends of the names of variables that hold a path, a list of devices or the version of an image, and do not change how
-/// libraries work.
+/// Ends of the names of variables that hold a path, devices or a version, and do not change how libraries work.
 const LOCATIONS: &str = "\
     _CACHE _CACHE_DIR _CACHE_PATH _CAPABILITIES _HOME _LIBRARY_PATH _PATH _ROOT _VERSION \
     _VISIBLE_DEVICES _REQUIRE_CUDA";
@@ -71,8 +69,7 @@ const DISTORTIONS: [(&str, &str, &str); 9] = [
 const PROFILES: &str = "loads a profiler or checker into the process";
 const TRACES: &str = "checks or traces each allocation";
 
-/// Returns those of `variables` that a report records: those of libraries that change times, without secrets, each value
-/// cut to a bounded length.
+/// Returns the variables that a report records: those of libraries that change times, without secrets, cut to a bounded length.
 pub fn recorded(variables: impl Iterator<Item = (String, String)>) -> BTreeMap<String, String> {
     let chosen: BTreeMap<String, String> =
         variables.filter(|(name, value)| is_recorded(name) && !is_secret(name, value)).collect();
@@ -138,70 +135,40 @@ pub fn distortion(name: &str, value: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn names(names: &[&str]) -> Vec<String> {
-        let set = names.iter().map(|name| ((*name).to_owned(), "1".to_owned()));
-        recorded(set).into_keys().collect()
+    fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+        recorded(names.into_iter().map(|name| (name.to_owned(), "1".to_owned()))).into_keys().collect()
     }
 
     #[test]
     fn variables_that_change_times_are_recorded_without_a_list_of_names() {
-        for name in [
-            "MKL_VERBOSE",
-            "MKL_DEBUG_CPU_TYPE",
-            "NPY_DISABLE_CPU_FEATURES",
-            "ATEN_CPU_CAPABILITY",
-            "ONEDNN_MAX_CPU_ISA",
-            "XLA_FLAGS",
-            "NUMPY_MADVISE_HUGEPAGE",
-            "GLIBC_TUNABLES",
-            "MALLOC_ARENA_MAX",
-            "KMP_AFFINITY",
-            "KMP_BLOCKTIME",
-            "GOMP_CPU_AFFINITY",
-            "OMP_THREAD_LIMIT",
-            "OMP_DYNAMIC",
-            "BLIS_ARCH_TYPE",
-            "CUPY_ACCELERATORS",
-            "CUDA_FORCE_PTX_JIT",
-            "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
-            "MIMALLOC_PURGE_DELAY",
-            "TORCHINDUCTOR_MAX_AUTOTUNE",
-            "CUSOLVERDN_LOG_LEVEL",
-            "FFTWF_X",
-        ]
-        .into_iter()
-        .chain(OF_RULE_0.split(' ').filter(|name| !changes_arithmetic(name)))
-        {
-            assert_eq!(names(&[name]), [name]);
+        const OTHERS: &str = "\
+            MKL_VERBOSE MKL_DEBUG_CPU_TYPE NPY_DISABLE_CPU_FEATURES ATEN_CPU_CAPABILITY ONEDNN_MAX_CPU_ISA \
+            XLA_FLAGS NUMPY_MADVISE_HUGEPAGE GLIBC_TUNABLES MALLOC_ARENA_MAX KMP_AFFINITY KMP_BLOCKTIME \
+            GOMP_CPU_AFFINITY OMP_THREAD_LIMIT OMP_DYNAMIC BLIS_ARCH_TYPE CUPY_ACCELERATORS CUDA_FORCE_PTX_JIT \
+            CUDA_MPS_ACTIVE_THREAD_PERCENTAGE MIMALLOC_PURGE_DELAY TORCHINDUCTOR_MAX_AUTOTUNE \
+            CUSOLVERDN_LOG_LEVEL FFTWF_X";
+        let of_rule_0 = OF_RULE_0.split(' ').filter(|name| !changes_arithmetic(name));
+        for name in OTHERS.split(' ').chain(of_rule_0) {
+            assert_eq!(names([name]), [name]);
         }
-        assert!(names(&["HOME", "PATH", "AWS_PROFILE", "MKLROOT", "omp_x"]).is_empty());
+        assert!(names(["HOME", "PATH", "AWS_PROFILE", "MKLROOT", "omp_x"]).is_empty());
     }
 
     #[test]
     fn variables_without_which_workers_run_are_not_recorded() {
-        let removed = [
-            "CUBLAS_EMULATE_DOUBLE_PRECISION",
-            "CUBLAS_EMULATION_STRATEGY",
-            "CUBLAS_FIXEDPOINT_EMULATION_MANTISSA_BIT_COUNT",
-            "NVIDIA_TF32_OVERRIDE",
-        ];
-        assert!(removed.into_iter().all(changes_arithmetic) && names(&removed).is_empty());
+        const REMOVED: &str = "\
+            CUBLAS_EMULATE_DOUBLE_PRECISION CUBLAS_EMULATION_STRATEGY NVIDIA_TF32_OVERRIDE \
+            CUBLAS_FIXEDPOINT_EMULATION_MANTISSA_BIT_COUNT";
+        assert!(REMOVED.split(' ').all(changes_arithmetic) && names(REMOVED.split(' ')).is_empty());
         assert!(!changes_arithmetic("CUBLAS_WORKSPACE_CONFIG"));
     }
 
     #[test]
     fn secrets_are_not_recorded_whatever_their_prefix() {
-        let secrets = [
-            "NVIDIA_API_KEY",
-            "TORCH_HUB_TOKEN",
-            "JAX_AUTH",
-            "CUDA_PASSWORD",
-            "NVIDIA_ACCESSTOKEN",
-            "OMP_SECRET_X",
-            "XLA_CLIENT_CREDENTIALS",
-            "TORCH_SSH_KEY",
-        ];
-        assert!(names(&secrets).is_empty());
+        const SECRETS: &str = "\
+            NVIDIA_API_KEY TORCH_HUB_TOKEN JAX_AUTH CUDA_PASSWORD NVIDIA_ACCESSTOKEN OMP_SECRET_X \
+            XLA_CLIENT_CREDENTIALS TORCH_SSH_KEY";
+        assert!(names(SECRETS.split(' ')).is_empty());
         let address = [("JAX_SERVER".to_owned(), "https://me:word@host/".to_owned())];
         assert!(recorded(address.into_iter()).is_empty());
     }
@@ -219,40 +186,22 @@ mod tests {
 
     #[test]
     fn modes_that_make_calls_slower_are_named() {
-        for (name, value) in [
-            ("MKL_VERBOSE", "1"),
-            ("ONEDNN_VERBOSE", "all"),
-            ("CUBLAS_LOGINFO_DBG", "1"),
-            ("CUSPARSE_LOG_LEVEL", "5"),
-            ("CUDA_LAUNCH_BLOCKING", "1"),
-            ("CUDA_INJECTION64_PATH", "/x.so"),
-            ("NVTX_INJECTION64_PATH", "/x.so"),
-            ("MALLOC_CHECK_", "3"),
-            ("MALLOC_PERTURB_", "85"),
-            ("GLIBC_TUNABLES", "glibc.malloc.check=3"),
-            ("LD_PRELOAD", "/usr/lib/libasan.so.8"),
-            ("PYTHONMALLOC", "pymalloc_debug"),
-            ("JAX_DISABLE_JIT", "True"),
-        ] {
+        const SLOWER: &str = "\
+            MKL_VERBOSE=1 ONEDNN_VERBOSE=all CUBLAS_LOGINFO_DBG=1 CUSPARSE_LOG_LEVEL=5 CUDA_LAUNCH_BLOCKING=1 \
+            CUDA_INJECTION64_PATH=/x.so NVTX_INJECTION64_PATH=/x.so MALLOC_CHECK_=3 MALLOC_PERTURB_=85 \
+            GLIBC_TUNABLES=glibc.malloc.check=3 LD_PRELOAD=/usr/lib/libasan.so.8 PYTHONMALLOC=pymalloc_debug \
+            JAX_DISABLE_JIT=True";
+        for (name, value) in SLOWER.split(' ').map(|set| set.split_once('=').unwrap()) {
             assert!(distortion(name, value).is_some() && is_recorded(name) && !is_location(name), "{name}");
-            assert!(distortion(name, "0").is_none() || !matches!(value, "1"), "{name}");
+            assert!(distortion(name, "0").is_none() || value != "1", "{name}");
         }
-        for (name, value) in [
-            ("MKL_VERBOSE", "0"),
-            ("MKL_VERBOSE", ""),
-            ("CUDA_LAUNCH_BLOCKING", "0"),
-            ("OMP_NUM_THREADS", "4"),
-            ("LD_PRELOAD", "libjemalloc.so"),
-            ("GLIBC_TUNABLES", "glibc.malloc.arena_max=1"),
-            ("MALLOC_ARENA_MAX", "1"),
-        ] {
+        const HARMLESS: &str = "\
+            MKL_VERBOSE=0 MKL_VERBOSE= CUDA_LAUNCH_BLOCKING=0 OMP_NUM_THREADS=4 LD_PRELOAD=libjemalloc.so \
+            GLIBC_TUNABLES=glibc.malloc.arena_max=1 MALLOC_ARENA_MAX=1";
+        for (name, value) in HARMLESS.split(' ').map(|set| set.split_once('=').unwrap()) {
             assert_eq!(distortion(name, value), None, "{name}");
         }
-        assert!(
-            ["CUDA_HOME", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_PATH"]
-                .into_iter()
-                .all(is_location)
-        );
+        assert!("CUDA_HOME LD_LIBRARY_PATH CUDA_VISIBLE_DEVICES CUDA_PATH".split(' ').all(is_location));
         assert!(!is_location("LD_PRELOAD") && !is_location("OMP_NUM_THREADS"));
     }
 }

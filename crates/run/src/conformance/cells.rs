@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use gpubench_backend::protocol::{Reply, Request};
+use gpubench_ops::Decisive;
 use gpubench_report::measure::batch::{Batch, BatchResult, WarmUp};
 use gpubench_report::report::{Row, check_row};
 
@@ -19,7 +20,6 @@ const OTHER_JOB: u64 = 2;
 const WARMUPS: u32 = 3;
 const SAMPLES: u32 = 4;
 
-/// Result of a preparation.
 enum Preparation {
     /// The program holds the job, which may use this number of threads.
     Held(Option<usize>),
@@ -48,16 +48,15 @@ impl<'a> Session<'a> {
         self.talk.hello().is_ok() && matches!(self.prepare(JOB, tested, None), Ok(Preparation::Held(_)))
     }
 
-    /// Checks a cell from its preparation to its release.
     pub(super) fn check_cell(&mut self, tested: &Tested, results: &mut Results<'_>) -> io::Result<()> {
         self.start_again()?;
         let name = tested.name();
         let prepared = match self.prepare(JOB, tested, None) {
             Ok(Preparation::Skipped(reason)) => {
-                results.skip(name, reason);
+                results.skip(&name, reason);
                 return Ok(());
             }
-            prepared => results.add(format!("{name}: operands and answer"), prepared.map(|_| ())),
+            prepared => results.add(&format!("{name}: operands and answer"), prepared.map(|_| ())),
         };
         if prepared.is_none() {
             return Ok(());
@@ -67,12 +66,12 @@ impl<'a> Session<'a> {
             ("an altered operand changes the answer", |session, tested| session.alter(tested)),
             ("a batch with warm-up", |session, tested| session.sample(tested)),
             ("a batch that ends after its time", |session, tested| session.sample_briefly(tested)),
-            ("the timed answer is right", |session, tested| session.verify(JOB, tested, false)),
-            ("the answer is written again", |session, tested| session.verify(JOB, tested, true)),
+            ("the timed answer is right", |session, tested| session.verify(JOB, tested, false, None)),
+            ("the answer is written again", |session, tested| session.verify(JOB, tested, true, None)),
             ("release", |session, _| session.release()),
         ];
         for (what, step) in steps {
-            let passed = results.add(format!("{name}: {what}"), step(self, tested));
+            let passed = results.add(&format!("{name}: {what}"), step(self, tested));
             if passed.is_none() && self.talk.is_over {
                 break;
             }
@@ -106,7 +105,6 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Starts the program again if it has ended.
     fn start_again(&mut self) -> io::Result<()> {
         if self.talk.is_over {
             self.talk = Conversation::start(self.asked)?;
@@ -120,28 +118,22 @@ impl<'a> Session<'a> {
         const TYPES: &str = "answered (only workers of gpubench judge their own answers), or skipped";
         let (cell, answer) = (tested.cell.clone(), Some(self.new_file()?));
         let request = Request::Prepare { job, cell, threads, picked: None, answer };
-        let reply = self.talk.ask(&request, TYPES, "Requests")?;
+        let reply = self.talk.ask(&request, TYPES)?;
         let answered = match reply {
             Reply::Answered(answered) => answered,
             Reply::Skipped { reason, .. } => return Ok(Preparation::Skipped(reason)),
-            _ => return Err(self.talk.failure(TYPES, "Requests")),
+            _ => return Err(self.talk.refused(TYPES)),
         };
         let phases = answered.phases.as_ref();
         if let Some(reason) = phases.and_then(|phases| implausible_phases(phases, self.talk.took_s)) {
-            return Err(self
-                .talk
-                .failure("phases that have taken place", "Fields of replies")
-                .because(reason));
+            return Err(self.talk.unlike("phases that have taken place").because(reason));
         }
         let mut row = Row::blank(tested.cell.clone(), tested.variant.side, tested.variant.accuracy);
         (row.phases, row.picked, row.threads) =
             (answered.phases.clone(), answered.picked.clone(), answered.threads);
         if let Err(problem) = check_row(&row) {
             let problem = format!("{problem:#}");
-            return Err(self
-                .talk
-                .failure("fields that a report can have", "Fields of replies")
-                .because(problem));
+            return Err(self.talk.unlike("fields that a report can have").because(problem));
         }
         let threads = answered.threads;
         self.judged(&request, tested, Reply::Answered(answered))?;
@@ -152,16 +144,13 @@ impl<'a> Session<'a> {
     fn held(&mut self, job: u64, tested: &Tested) -> CheckedStep {
         match self.prepare(job, tested, None)? {
             Preparation::Held(_) => Ok(()),
-            Preparation::Skipped(_) => {
-                Err(self.talk.failure("answered, as for this cell before", "Requests"))
-            }
+            Preparation::Skipped(_) => Err(self.talk.refused("answered, as for this cell before")),
         }
     }
 
-    /// Has an answer judged.
     fn judged(&mut self, request: &Request, tested: &Tested, reply: Reply) -> CheckedStep {
         let Reply::Answered(answered) = reply else {
-            return Err(self.talk.failure("answered", "Requests"));
+            return Err(self.talk.refused("answered"));
         };
         match self.judge.judged(request, (&tested.cell.case, &tested.variant), *answered) {
             Reply::Prepared { .. } | Reply::Verified => Ok(()),
@@ -178,39 +167,38 @@ impl<'a> Session<'a> {
                 };
                 Err(self.talk.failure(expected, section).because(reason))
             }
-            _ => Err(self.talk.failure("answered", "Requests")),
+            _ => Err(self.talk.refused("answered")),
         }
     }
 
     fn new_file(&mut self) -> CheckedStep<std::path::PathBuf> {
-        self.judge.new_file().map_err(|reason| self.talk.failure(reason, "Requests"))
+        self.judge.new_file().map_err(|reason| self.talk.refused(reason))
     }
 
     fn alter(&mut self, tested: &Tested) -> CheckedStep {
-        let Some(alter) = self.judge.decisive(JOB) else { return Ok(()) };
-        let answer = Some(self.new_file()?);
-        let request = Request::Verify { job: JOB, execute: false, alter: Some(alter), answer };
-        let reply = self.talk.ask(&request, "answered", "Requests")?;
-        self.judged(&request, tested, reply)
+        match self.judge.decisive(JOB) {
+            Some(decisive) => self.verify(JOB, tested, false, Some(decisive)),
+            None => Ok(()),
+        }
     }
 
-    fn verify(&mut self, job: u64, tested: &Tested, execute: bool) -> CheckedStep {
-        let request = Request::Verify { job, execute, alter: None, answer: Some(self.new_file()?) };
-        let reply = self.talk.ask(&request, "answered", "Requests")?;
+    fn verify(&mut self, job: u64, tested: &Tested, execute: bool, alter: Option<Decisive>) -> CheckedStep {
+        let request = Request::Verify { job, execute, alter, answer: Some(self.new_file()?) };
+        let reply = self.talk.ask(&request, "answered")?;
         self.judged(&request, tested, reply)
     }
 
     /// Takes a batch that must make sense.
     fn batch(&mut self, job: u64, tested: &Tested, batch: Batch) -> CheckedStep<BatchResult> {
-        let reply = self.talk.ask(&Request::Measure { job, batch }, "measured", "Requests")?;
+        let reply = self.talk.ask(&Request::Measure { job, batch }, "measured")?;
         let Reply::Measured { clock, result } = reply else {
-            return Err(self.talk.failure("measured", "Requests"));
+            return Err(self.talk.refused("measured"));
         };
         let took_s = self.talk.took_s;
         let problem = (&tested.cell.case, tested.variant.side);
         if let Some(reason) = implausible(problem, batch.samples, (clock, &result), took_s) {
             let expected = "samples that were requested, with times that have passed";
-            return Err(self.talk.failure(expected, "Fields of replies").because(reason));
+            return Err(self.talk.unlike(expected).because(reason));
         }
         let counts = result.setup_while_sampling;
         if counts.allocations + counts.plans + counts.compilations > 0 {
@@ -244,14 +232,14 @@ impl<'a> Session<'a> {
 
     fn sample_and_verify(&mut self, job: u64, tested: &Tested) -> CheckedStep {
         self.batch(job, tested, Batch { warm_up: None, samples: 2, max_s: 60.0 })?;
-        self.verify(job, tested, false)
+        self.verify(job, tested, false, None)
     }
 
     /// Has the program rest, and stops it for a moment.
     fn rest(&mut self) -> CheckedStep {
-        match self.talk.ask_within(SHORT_LIMIT, &Request::Rest, "rested or failed", "Requests")? {
+        match self.talk.ask_within(SHORT_LIMIT, &Request::Rest, "rested or failed")? {
             Reply::Rested | Reply::Failed { .. } => {}
-            _ => return Err(self.talk.failure("rested or failed", "Requests")),
+            _ => return Err(self.talk.refused("rested or failed")),
         }
         // As a run does between its turns; the next request continues it.
         self.talk.client.stop();
@@ -264,7 +252,7 @@ impl<'a> Session<'a> {
         let Preparation::Held(Some(threads)) = self.prepare(JOB, tested, None)? else { return Ok(()) };
         match self.prepare(JOB, tested, Some(threads))? {
             Preparation::Held(Some(used)) if used != threads => {
-                Err(self.talk.failure(format!("\"threads\":{threads}"), "Requests"))
+                Err(self.talk.refused(format!("\"threads\":{threads}")))
             }
             _ => Ok(()),
         }
@@ -272,9 +260,9 @@ impl<'a> Session<'a> {
 
     fn release(&mut self) -> CheckedStep {
         self.talk.release(JOB)?;
-        match self.talk.ask_within(SHORT_LIMIT, &few_samples(JOB, 1), "failed", "Requests")? {
+        match self.talk.ask_within(SHORT_LIMIT, &few_samples(JOB), "failed")? {
             Reply::Failed { .. } => Ok(()),
-            _ => Err(self.talk.failure("failed, since the job is released", "Requests")),
+            _ => Err(self.talk.refused("failed, since the job is released")),
         }
     }
 }

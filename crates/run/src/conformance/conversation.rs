@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use gpubench_backend::Options;
 use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_report::measure::batch::Batch;
+use gpubench_text::cut::shortened;
 use serde_json::json;
 
 use super::{Asked, CheckedStep, Failure};
 use crate::worker::client::{Client, WaitError};
 use crate::worker::start_alone;
 
-/// Maximum number of letters of a message in a failure.
 const QUOTED_LETTERS: usize = 600;
 /// A field that no message has; programs ignore it.
 const UNKNOWN_FIELD: &str = r#""field-of-a-later-version":[{"ignore":true},null]"#;
@@ -46,13 +46,13 @@ impl Conversation {
         types: &str,
         section: &'static str,
     ) -> CheckedStep<Reply> {
-        self.sent = quoted(line);
+        self.sent = shortened(line, QUOTED_LETTERS);
         let start = Instant::now();
         self.client.send_line(line);
         let reply = self.client.wait(start + limit, &|| false, &mut |_| {});
         self.took_s = start.elapsed().as_secs_f64();
         self.received = match &reply {
-            Ok(reply) => quoted(&serde_json::to_string(reply).unwrap_or_default()),
+            Ok(reply) => shortened(&serde_json::to_string(reply).unwrap_or_default(), QUOTED_LETTERS),
             Err(WaitError::Gone(how)) => how.replace("the tested worker", "the program"),
             Err(WaitError::TimedOut | WaitError::Interrupted) => {
                 format!("nothing within {} s", limit.as_secs_f64())
@@ -63,14 +63,8 @@ impl Conversation {
     }
 
     /// Sends a request, with a field that no version of the protocol has, and returns the final reply.
-    pub(super) fn ask(
-        &mut self,
-        request: &Request,
-        types: &str,
-        section: &'static str,
-    ) -> CheckedStep<Reply> {
-        let limit = self.limit;
-        self.ask_within(limit, request, types, section)
+    pub(super) fn ask(&mut self, request: &Request, types: &str) -> CheckedStep<Reply> {
+        self.ask_within(self.limit, request, types)
     }
 
     /// Does as [`Conversation::ask`], with a limit of its own.
@@ -79,33 +73,30 @@ impl Conversation {
         limit: Duration,
         request: &Request,
         types: &str,
-        section: &'static str,
     ) -> CheckedStep<Reply> {
         let known = serde_json::to_string(request).unwrap_or_default();
         let line = format!("{},{UNKNOWN_FIELD}}}", known.strip_suffix('}').unwrap_or(&known));
-        self.line(&line, limit, types, section)
+        self.line(&line, limit, types, "Requests")
     }
 
     /// Starts the backend. Returns the reason if it is unavailable.
     pub(super) fn hello(&mut self) -> CheckedStep<Option<String>> {
         let request = Request::Hello { protocol: PROTOCOL_VERSION, options: Options::default() };
-        match self.ask(&request, "ready or unavailable", "Requests")? {
+        match self.ask(&request, "ready or unavailable")? {
             Reply::Ready { description, .. } if description.is_object() => Ok(None),
-            Reply::Ready { .. } => {
-                Err(self.failure("a description that is a JSON object", "Fields of replies"))
-            }
+            Reply::Ready { .. } => Err(self.unlike("a description that is a JSON object")),
             Reply::Unavailable { reason, fix } => {
                 Ok(Some(fix.map_or(reason.clone(), |fix| format!("{reason} ({fix})"))))
             }
-            _ => Err(self.failure("ready or unavailable", "Requests")),
+            _ => Err(self.refused("ready or unavailable")),
         }
     }
 
     /// Has the program release a job, which need not exist.
     pub(super) fn release(&mut self, job: u64) -> CheckedStep {
-        match self.ask(&Request::Release { job }, "released", "Requests")? {
+        match self.ask(&Request::Release { job }, "released")? {
             Reply::Released => Ok(()),
-            _ => Err(self.failure("released, also if it holds no such job", "Requests")),
+            _ => Err(self.refused("released, also if it holds no such job")),
         }
     }
 
@@ -113,6 +104,16 @@ impl Conversation {
     pub(super) fn failure(&self, expected: impl Into<String>, section: &'static str) -> Box<Failure> {
         let (sent, received) = (self.sent.clone(), self.received.clone());
         Box::new(Failure { sent, received, problem: None, expected: expected.into(), section })
+    }
+
+    /// Returns the failure of the last request, whose reply is of another type.
+    pub(super) fn refused(&self, expected: impl Into<String>) -> Box<Failure> {
+        self.failure(expected, "Requests")
+    }
+
+    /// Returns the failure of the last request, whose reply has other fields.
+    pub(super) fn unlike(&self, expected: impl Into<String>) -> Box<Failure> {
+        self.failure(expected, "Fields of replies")
     }
 
     /// Sends `exit` and waits for the program's end.
@@ -135,9 +136,8 @@ impl Conversation {
     }
 }
 
-/// Returns a request for samples without a warm-up.
-pub(super) fn few_samples(job: u64, samples: u32) -> Request {
-    Request::Measure { job, batch: Batch { warm_up: None, samples, max_s: 60.0 } }
+pub(super) fn few_samples(job: u64) -> Request {
+    Request::Measure { job, batch: Batch { warm_up: None, samples: 1, max_s: 60.0 } }
 }
 
 /// Returns the failure of a program that ended otherwise than by code 0, or not at all.
@@ -145,10 +145,4 @@ fn still_runs(how: Option<String>, sent: String, limit: Duration, section: &'sta
     let received = how.map_or_else(|| "it still runs".into(), |how| format!("it {how}"));
     let expected = format!("it exits with code 0 within {} s", limit.as_secs_f64());
     Box::new(Failure { sent, received, problem: None, expected, section })
-}
-
-/// Returns the start of a message.
-fn quoted(text: &str) -> String {
-    let shown: String = text.chars().take(QUOTED_LETTERS).collect();
-    if shown.len() < text.len() { shown + "..." } else { shown }
 }

@@ -24,15 +24,6 @@ pub struct Asked {
     pub limit: Duration,
 }
 
-/// The result of one check.
-#[derive(Clone, Debug)]
-pub struct Check {
-    /// What was checked, in one line.
-    pub name: String,
-    /// The result.
-    pub verdict: CheckVerdict,
-}
-
 /// Whether a check was passed.
 #[derive(Clone, Debug)]
 pub enum CheckVerdict {
@@ -60,47 +51,43 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Adds what is wrong with the reply.
     fn because(mut self: Box<Self>, problem: impl Into<String>) -> Box<Self> {
         self.problem = Some(problem.into());
         self
     }
 }
 
-/// Checks a program, and calls `each` with every result.
+/// Checks a program, and calls `each` with what was checked, in one line, and the result.
 ///
 /// # Errors
 /// The program cannot be started.
-pub fn check(asked: &Asked, each: &mut dyn FnMut(&Check)) -> std::io::Result<()> {
+pub fn check(asked: &Asked, each: &mut dyn FnMut(&str, &CheckVerdict)) -> std::io::Result<()> {
     suite::run(asked, &mut Results(each))
 }
 
-/// The result of a check, with what it found.
 type CheckedStep<T = ()> = Result<T, Box<Failure>>;
 
-/// Passes results on under their names.
-struct Results<'a>(&'a mut dyn FnMut(&Check));
+struct Results<'a>(&'a mut dyn FnMut(&str, &CheckVerdict));
 
 impl Results<'_> {
     /// Passes on a result, and returns what a passed check found.
-    fn add<T>(&mut self, name: impl Into<String>, result: CheckedStep<T>) -> Option<T> {
+    fn add<T>(&mut self, name: &str, result: CheckedStep<T>) -> Option<T> {
         let (verdict, found) = match result {
             Ok(found) => (CheckVerdict::Passed, Some(found)),
             Err(failure) => (CheckVerdict::Failed(failure), None),
         };
-        (self.0)(&Check { name: name.into(), verdict });
+        (self.0)(name, &verdict);
         found
     }
 
-    fn skip(&mut self, name: impl Into<String>, reason: String) {
-        (self.0)(&Check { name: name.into(), verdict: CheckVerdict::Skipped(reason) });
+    fn skip(&mut self, name: &str, reason: String) {
+        (self.0)(name, &CheckVerdict::Skipped(reason));
     }
 }
 
 /// Density of sparse operands: at small sizes the usual ones leave hardly an entry.
 const DENSITY: f64 = 0.3;
 
-/// A cell that is checked.
 #[derive(Clone)]
 struct Tested {
     cell: Cell,
@@ -122,7 +109,6 @@ impl Tested {
         format!("{}/{variant} {} {cache} N={}", case.op, case.dtype, case.n)
     }
 
-    /// Returns the same cell with other operands.
     fn seeded(&self, seed: u64) -> Self {
         let mut other = self.clone();
         other.cell.case.seed = seed;

@@ -14,7 +14,6 @@ use super::conversation::{Conversation, SHORT_LIMIT, few_samples};
 use super::{Asked, CheckedStep, Results, Tested};
 use crate::worker::describe::{self, checked};
 
-/// Time limit of a program's end.
 const EXIT_LIMIT: Duration = Duration::from_secs(3);
 
 pub(super) fn run(asked: &Asked, results: &mut Results<'_>) -> io::Result<()> {
@@ -22,9 +21,7 @@ pub(super) fn run(asked: &Asked, results: &mut Results<'_>) -> io::Result<()> {
         return Ok(());
     };
     let mut talk = Conversation::start(asked)?;
-    for (name, result) in before_hello(&mut talk) {
-        results.add(name, result);
-    }
+    before_hello(&mut talk, results);
     if talk.is_over {
         talk = Conversation::start(asked)?;
     }
@@ -52,19 +49,18 @@ pub(super) fn run(asked: &Asked, results: &mut Results<'_>) -> io::Result<()> {
 
 fn description(asked: &Asked) -> io::Result<CheckedStep<Described>> {
     let mut talk = Conversation::start(asked)?;
-    let (types, section) = ("described, before hello", "Requests");
-    Ok(talk.ask_within(describe::LIMIT, &Request::Describe, types, section).and_then(|reply| {
-        let Reply::Described(described) = reply else { return Err(talk.failure(types, section)) };
+    let types = "described, before hello";
+    Ok(talk.ask_within(describe::LIMIT, &Request::Describe, types).and_then(|reply| {
+        let Reply::Described(described) = reply else { return Err(talk.refused(types)) };
         let unknown = described.variants.iter().find(|variant| op::find(&variant.op).is_none());
         let known = match unknown {
             Some(variant) => Err(format!("gpubench has no op named {}", variant.op)),
             None => checked(described),
         };
-        let described = known.map_err(|problem| {
-            talk.failure("variants with names and texts of this form", "Fields of replies").because(problem)
-        })?;
+        let described = known
+            .map_err(|problem| talk.unlike("variants with names and texts of this form").because(problem))?;
         match without_variants(asked, &described.variants) {
-            Some(problem) => Err(talk.failure("variants of the ops of --ops", section).because(problem)),
+            Some(problem) => Err(talk.refused("variants of the ops of --ops").because(problem)),
             None => Ok(described),
         }
     }))
@@ -80,21 +76,19 @@ fn without_variants(asked: &Asked, variants: &[Variant]) -> Option<String> {
 }
 
 /// Checks that messages which are none are refused, before the backend has started.
-fn before_hello(talk: &mut Conversation) -> Vec<(&'static str, CheckedStep)> {
+fn before_hello(talk: &mut Conversation, results: &mut Results<'_>) {
     let lines = [
         ("an unknown type is answered with failed", r#"{"type":"dance","steps":3}"#),
         ("a line that is no JSON is answered with failed", "this is no JSON"),
         ("JSON that is no message is answered with failed", "[1, 2]"),
     ];
-    let mut results = vec![];
     for (name, line) in lines {
         let reply = talk.line(line, SHORT_LIMIT, "failed", "Rules");
-        results.push((name, expect_failed(talk, reply)));
+        results.add(name, expect_failed(talk, reply));
         if talk.is_over {
             break;
         }
     }
-    results
 }
 
 fn expect_failed(talk: &Conversation, reply: CheckedStep<Reply>) -> CheckedStep {
@@ -105,21 +99,19 @@ fn expect_failed(talk: &Conversation, reply: CheckedStep<Reply>) -> CheckedStep 
 }
 
 fn unknown_job(talk: &mut Conversation) -> CheckedStep {
-    let measured = talk.ask_within(SHORT_LIMIT, &few_samples(99, 1), "failed", "Requests");
+    let measured = talk.ask_within(SHORT_LIMIT, &few_samples(99), "failed");
     expect_failed(talk, measured)?;
     let verify = Request::Verify { job: 99, execute: false, alter: None, answer: Some("/dev/null".into()) };
-    let verified = talk.ask_within(SHORT_LIMIT, &verify, "failed", "Requests");
+    let verified = talk.ask_within(SHORT_LIMIT, &verify, "failed");
     expect_failed(talk, verified)
 }
 
-/// Returns the cells to check.
 fn tested(asked: &Asked, variants: &[Variant]) -> Vec<Tested> {
     let mut tested = vec![];
     for variant in variants.iter().filter(|v| asked.ops.is_empty() || asked.ops.contains(&v.op.to_string())) {
         for &dtype in variant.dtypes.iter() {
             for cache in [Cache::Cold, Cache::Hot] {
-                let cell = |n| Tested::new(variant, dtype, cache, n);
-                tested.extend(asked.sizes.iter().map(|n| cell(*n)));
+                tested.extend(asked.sizes.iter().map(|n| Tested::new(variant, dtype, cache, *n)));
             }
         }
     }

@@ -41,7 +41,6 @@ pub(crate) fn blocks<'p>(cells: Vec<CellRun<'p>>, free: Option<u128>) -> Vec<Vec
     blocks
 }
 
-/// Returns the bytes of the operands and answers of some cells.
 fn arrays(cells: &[CellRun<'_>]) -> u128 {
     let footprint = |cell_run: &CellRun<'_>| {
         let case = &cell_run.planned.cell.case;
@@ -59,7 +58,6 @@ mod tests {
     use super::*;
     use crate::executor::cell_run::tests::planned;
 
-    /// Returns the positions of the cells in each block.
     fn positions(cells: &[PlannedCell], free: Option<u128>) -> Vec<Range<usize>> {
         let cell_runs = cells.iter().enumerate();
         let cell_runs = cell_runs.map(|(position, planned)| CellRun::new(position, planned, Duration::ZERO));

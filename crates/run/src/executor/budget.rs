@@ -10,7 +10,6 @@ use super::cell_run::CellRun;
 
 /// Time of one extra round, as a share of the cell's base time.
 const SLICE: f64 = 0.25;
-/// Share of the budget reserved for refinement.
 const REFINEMENT_SHARE: f64 = 0.15;
 /// Minimum time left of a cell's limit for another round, in base times.
 const MARGIN: f64 = 1.0;
@@ -20,8 +19,7 @@ pub(crate) fn of_plan(all_s: f64, refine: bool) -> f64 {
     if refine { (1.0 - REFINEMENT_SHARE) * all_s } else { all_s }
 }
 
-/// Returns the seconds that the next `cells` of the `left` cells may spend, when the run has spent `spent_s` of
-/// `budget_s`.
+/// Returns the seconds for the next `cells` of the `left` cells, when the run has spent `spent_s` of `budget_s`.
 pub(crate) fn share(budget_s: f64, spent_s: f64, cells: usize, left: usize) -> f64 {
     (budget_s - spent_s).max(0.0) * cells as f64 / left.max(cells).max(1) as f64
 }

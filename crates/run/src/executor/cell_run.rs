@@ -12,18 +12,15 @@ use gpubench_report::report::{self, Outcome, Row};
 use super::PlannedCell;
 use super::series::CellSamples;
 
-/// Reason of a cell whose worker sent no time.
 pub(crate) const NO_SAMPLES: &str = "the worker returned no usable samples";
 
 pub(crate) struct CellRun<'a> {
     /// Position in the plan, which is also the number of the job.
     pub position: usize,
     pub planned: &'a PlannedCell,
-    /// The worker that runs it.
     pub(crate) worker: WorkerId,
     /// True while the worker prepares the cell, so that a failure says nothing about earlier samples.
     pub(crate) is_preparing: bool,
-    /// True if its row is complete.
     ended: bool,
     pub row: Row,
     pub series: CellSamples,
@@ -74,8 +71,7 @@ impl<'a> CellRun<'a> {
         self.row = checked_row(self.row.clone(), self.planned);
     }
 
-    /// Ends it as failed. Samples of earlier rounds are kept if the cell failed while it was prepared again, since that says
-    /// nothing about them.
+    /// Ends it as failed. A failure while it was prepared again says nothing about the samples of earlier rounds, which are kept.
     pub(crate) fn fail(&mut self, reason: String) {
         match self.is_preparing {
             true => self.lose(Outcome::Failed, reason, None),
@@ -126,8 +122,7 @@ impl<'a> CellRun<'a> {
     }
 }
 
-/// Returns the row, or a failed row if a worker sent values that no reader of a report accepts, such as a time of
-/// 1e300 s.
+/// Returns the row, or a failed row if a worker sent values that no reader of a report accepts, such as 1e300 s.
 fn checked_row(row: Row, planned: &PlannedCell) -> Row {
     match report::check_row(&row) {
         Ok(()) => row,
@@ -139,7 +134,6 @@ fn checked_row(row: Row, planned: &PlannedCell) -> Row {
     }
 }
 
-/// Returns the row of a cell that has not run yet.
 fn blank(planned: &PlannedCell) -> Row {
     let mut row = Row::blank(planned.cell.clone(), planned.variant.side, planned.variant.accuracy);
     row.origin = Some(planned.variant.origin_in(&row.backend));
@@ -173,7 +167,6 @@ pub(crate) mod tests {
         PlannedCell { cell, variant, sampling: Sampling::default(), may_be_screened: true }
     }
 
-    /// Returns the run of a cell that has samples.
     fn sampled(planned: &PlannedCell) -> CellRun<'_> {
         let mut cell_run = CellRun::new(0, planned, Duration::from_secs(1));
         cell_run.series.samples = vec![Sample::of_host(1.0); 12];

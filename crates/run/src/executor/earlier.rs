@@ -1,13 +1,13 @@
 //! The rows that an earlier start of the same run has left, which a resumed run keeps.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
 use gpubench_backend::Peaks;
 use gpubench_report::Finding;
 use gpubench_report::case::Cell;
-use gpubench_report::report::{BackendState, Environment, Host, Outcome, Report, Row, file, variables};
+use gpubench_report::report::{BackendState, Environment, Host, Outcome, Row, file, variables};
 use gpubench_text::count::counted;
 
 use super::{journal, peaks};
@@ -36,16 +36,11 @@ impl Earlier {
     pub fn load(folder: &Path) -> Result<Earlier> {
         let saved = folder.join(file::FILE_NAME);
         let saved = if saved.exists() { Some(file::load(&saved)) } else { None };
-        let contents = journal::read(folder)?;
-        let unreadable = contents.as_ref().map_or(0, |contents| contents.unreadable);
-        let journal = contents.map(|contents| contents.report);
+        let (journal, unreadable) = journal::read(folder)?.unzip();
+        let unreadable = unreadable.unwrap_or(0);
         let mut ignored = (unreadable > 0).then(|| {
-            let path = folder.join(journal::FILE_NAME);
-            format!(
-                "{}: {}, whose cells are measured again",
-                path.display(),
-                counted(unreadable, "unreadable line")
-            )
+            let (path, lines) = (folder.join(journal::FILE_NAME), counted(unreadable, "unreadable line"));
+            format!("{}: {lines}, whose cells are measured again", path.display())
         });
         let saved = match saved {
             Some(Err(error)) if journal.is_some() => {
@@ -54,13 +49,13 @@ impl Earlier {
             }
             saved => saved.transpose()?,
         };
-        let Report { environment, rows, .. } = match (journal, saved) {
+        let (environment, rows) = match (journal, saved) {
+            // Of two rows of a cell, that of the journal is newer.
             (Some(journal), Some(saved)) if saved.environment.started == journal.environment.started => {
-                joined(journal, saved.rows)
+                (journal.environment, [saved.rows, journal.rows].concat())
             }
             // A report of another start is older: its journal was removed when it was saved.
-            (Some(journal), _) => journal,
-            (None, Some(saved)) => saved,
+            (Some(report), _) | (None, Some(report)) => (report.environment, report.rows),
             (None, None) => bail!(
                 "{} has neither a {} nor a {}: name the folder of an earlier run",
                 folder.display(),
@@ -87,10 +82,7 @@ impl Earlier {
         self.row(cell).filter(|row| is_finished(row))
     }
 
-    /// Checks that the earlier start was on this machine and with this program.
-    ///
-    /// # Errors
-    /// It was not, and the user does not accept that.
+    /// Checks that the earlier start was on this machine and with this program, unless the user accepts changes.
     pub(crate) fn check_host(&self, now: &Environment) -> Result<()> {
         let of = |environment: &Environment| {
             let Host { name, cpu, threads, os, memory_bytes, .. } = &environment.host;
@@ -128,10 +120,7 @@ impl Earlier {
         Ok(())
     }
 
-    /// Checks that the backends have the device, driver and libraries that they had.
-    ///
-    /// # Errors
-    /// They do not, and the user does not accept that.
+    /// Checks that the backends have the device, driver and libraries that they had, unless the user accepts changes.
     pub(crate) fn check_backends(&self, now: &[BackendState]) -> Result<()> {
         for now in now.iter().filter(|state| state.available) {
             let Some(before) = self.environment.backend(&now.name).filter(|state| state.available) else {
@@ -155,10 +144,7 @@ impl Earlier {
         before.peaks.clone().filter(|_| is_whole && has_rows && is_same)
     }
 
-    /// Checks that libraries which a backend has loaded have the versions that they had.
-    ///
-    /// # Errors
-    /// They do not, and the user does not accept that.
+    /// Checks that libraries which a backend has loaded have the versions that they had, unless the user accepts changes.
     pub(crate) fn check_libraries(&self, backend: &str, now: &[Finding]) -> Result<()> {
         let before = self.environment.backend(backend).map_or(&[][..], |state| &state.libraries);
         for now in now {
@@ -189,13 +175,6 @@ fn changed(
         let [was, is] = [before, now].map(|state| state.description.get(fact).map(ToString::to_string));
         was.zip(is).filter(|(was, is)| was != is).map(|(was, is)| (fact, was, is))
     })
-}
-
-/// Joins the rows of the report to those of the journal, which are newer.
-fn joined(mut newer: Report, saved: Vec<Row>) -> Report {
-    let known: HashSet<String> = newer.rows.iter().map(|row| journal::key(&row.cell())).collect();
-    newer.rows.extend(saved.into_iter().filter(|row| !known.contains(&journal::key(&row.cell()))));
-    newer
 }
 
 /// Returns whether a row has all its samples or a verdict. Other skipped and failed cells may succeed now.

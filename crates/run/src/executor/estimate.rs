@@ -65,21 +65,14 @@ pub struct RunEstimate {
     pub peaks_are_known: bool,
 }
 
-/// The limits of a run, in seconds.
-#[derive(Clone, Copy, Debug)]
-pub struct RunLimits {
-    /// The time of the whole run, if it has a limit.
-    pub budget_s: Option<f64>,
-    /// The time after which a cell is given up.
-    pub cell_s: f64,
-}
-
 /// Returns the expected time of a run of `cells`; `None` if all times are simulated. Peaks that earlier runs kept narrow it.
+/// The run may have a limit of `budget_s` seconds, and gives up a cell after `cell_s`.
 pub fn estimate(
     cells: &[PlannedCell],
     registry: Registry,
     peaks: &PeakSource,
-    limits: RunLimits,
+    budget_s: Option<f64>,
+    cell_s: f64,
 ) -> Option<RunEstimate> {
     let simulates = |backend: &str| registry.find(backend).is_some_and(|found| found.simulated);
     let mut backends: BTreeMap<&str, Option<Peaks>> = BTreeMap::new();
@@ -90,13 +83,13 @@ pub fn estimate(
         });
     }
     let is_measured = |kept: &Option<Peaks>| *peaks != PeakSource::Unwanted && kept.is_none();
-    let mut seconds = plus(START_S, cells_s(cells, &backends, limits.cell_s));
+    let mut seconds = plus(START_S, cells_s(cells, &backends, cell_s));
     let mut measures_peaks = false;
     for _ in backends.values().filter(|kept| is_measured(kept)) {
         seconds = plus(seconds, PEAKS_S);
         measures_peaks = true;
     }
-    if let Some(budget_s) = limits.budget_s {
+    if let Some(budget_s) = budget_s {
         // A run spends the rest of its budget on times that are not precise.
         seconds = [seconds[0].min(budget_s), budget_s];
     }
@@ -145,7 +138,6 @@ fn cost_s(planned: &PlannedCell, peaks: Option<&Peaks>) -> Range {
     })
 }
 
-/// Returns the seconds of one execution of the cell.
 fn execution_s(planned: &PlannedCell, peaks: Option<&Peaks>) -> Range {
     let case = &planned.cell.case;
     let work = op::find(&case.op).map(|op| op.work(case)).unwrap_or_default();
@@ -166,8 +158,7 @@ fn execution_s(planned: &PlannedCell, peaks: Option<&Peaks>) -> Range {
     [seconds(1), seconds(0)]
 }
 
-/// Returns the measured rate of products of that element type. Where only the other one was measured, a CPU's lanes have half or twice
-/// the bits.
+/// Returns the measured rate of products of that element type, or half or twice that of the other one.
 fn known_flop(peaks: &Peaks, dtype: DType) -> Option<f64> {
     let rate = |dtype: DType| peaks.matmul.get(dtype.name()).copied();
     rate(dtype).or_else(|| match dtype {
@@ -200,7 +191,6 @@ mod tests {
     /// An op, its sizes, and its number of variants on the CPU and on CUDA.
     type Swept<'a> = (&'a str, &'a [u64], [usize; 2]);
 
-    /// Returns the cells of a sweep.
     fn cells(sweep: &[Swept<'_>], max_time_s: f64, may_be_screened: bool) -> Vec<PlannedCell> {
         let mut cells = vec![];
         for (op, sizes, variants) in sweep {
@@ -230,36 +220,20 @@ mod tests {
         ("spgemm", &[1000, 4000], [1, 1]),
         ("svd", &[250, 500], [5, 1]),
     ];
-    /// The sweep `article` as it was then.
-    const ARTICLE: &[Swept<'_>] = &[
-        ("matmul", &[100, 500, 1000, 5000, 10_000], [5, 1]),
-        ("elementwise", &[100, 500, 1000, 5000, 10_000], [1, 1]),
-        ("reduction", &[100, 500, 1000, 5000, 10_000], [1, 1]),
-        ("fft", &[100, 500, 512, 1024, 2048], [3, 1]),
-        ("solve", &[100, 500, 512, 1024, 2048], [6, 1]),
-        ("spgemm", &[100, 500, 512, 1024, 2048], [1, 1]),
-        ("svd", &[100, 500, 512, 1024, 2048], [5, 1]),
-    ];
-    /// The cells with a time of `results/h200/article`.
-    const H200_ARTICLE: &[Swept<'_>] = &[
-        ("matmul", &[100, 500, 1000, 5000, 10_000], [3, 3]),
-        ("elementwise", &[100, 500, 1000, 5000, 10_000], [2, 2]),
-        ("reduction", &[100, 500, 1000, 5000, 10_000], [2, 2]),
-        ("fft", &[100, 500, 512, 1024, 2048], [4, 2]),
-        ("solve", &[100, 500, 512, 1024, 2048], [4, 2]),
-        ("spgemm", &[100, 500, 512, 1024, 2048], [2, 2]),
-        ("svd", &[100, 500, 512, 1024, 2048], [4, 5]),
-    ];
-    /// The cells with a time of `results/xeon-2`, which has each in both element types.
-    const XEON_2: &[Swept<'_>] = &[
-        ("matmul", &[100, 500, 1000], [14, 0]),
-        ("elementwise", &[100, 500, 1000], [10, 0]),
-        ("reduction", &[100, 500, 1000], [10, 0]),
-        ("fft", &[100, 500, 512, 1024], [10, 0]),
-        ("solve", &[100, 500, 512, 1024], [12, 0]),
-        ("spgemm", &[100, 500, 512, 1024], [6, 0]),
-        ("svd", &[100, 500, 512, 1024], [8, 0]),
-    ];
+    /// Returns a sweep of the main ops, the first three of them over `large` sizes, with their numbers of variants.
+    fn main_ops<'a>(large: &'a [u64], small: &'a [u64], variants: [[usize; 2]; 7]) -> Vec<Swept<'a>> {
+        let ops = ["matmul", "elementwise", "reduction", "fft", "solve", "spgemm", "svd"];
+        let sizes = |index| if index < 3 { large } else { small };
+        (0..7).map(|index| (ops[index], sizes(index), variants[index])).collect()
+    }
+
+    const LARGE: &[u64] = &[100, 500, 1000, 5000, 10_000];
+    const SMALL: &[u64] = &[100, 500, 512, 1024, 2048];
+
+    /// Returns the sweep `article` as it was then.
+    fn article() -> Vec<Swept<'static>> {
+        main_ops(LARGE, SMALL, [[5, 1], [1, 1], [1, 1], [3, 1], [6, 1], [1, 1], [5, 1]])
+    }
 
     /// Peaks of a CPU and of a GPU: bytes and FLOP per second.
     fn peaks_of(cpu: [f64; 2], gpu: [f64; 2]) -> BTreeMap<&'static str, Option<Peaks>> {
@@ -280,12 +254,16 @@ mod tests {
     #[test]
     fn the_time_of_real_runs_lies_in_the_range() {
         let (kept, two_threads) = (peaks_of([2.2e11, 1.4e12], H200), peaks_of([4.5e10, 2.4e11], H200));
+        // The cells with a time of `results/h200/article` and of `results/xeon-2`, which has each in both element types.
+        let h200 = main_ops(LARGE, SMALL, [[3, 3], [2, 2], [2, 2], [4, 2], [4, 2], [2, 2], [4, 5]]);
+        let of_xeon = [14, 10, 10, 10, 12, 6, 8].map(|cpu| [cpu, 0]);
+        let xeon = main_ops(&LARGE[..3], &SMALL[..4], of_xeon);
         // Seconds that these runs took on that machine.
         for (sweep, max_time_s, may_be_screened, peaks, took_s) in [
             (QUICK, 0.2, false, &known(), 29.2),
-            (ARTICLE, 0.5, true, &known(), 147.0),
-            (H200_ARTICLE, 0.1, true, &kept, 139.1),
-            (XEON_2, 0.3, true, &two_threads, 212.4),
+            (&article(), 0.5, true, &known(), 147.0),
+            (&h200, 0.1, true, &kept, 139.1),
+            (&xeon, 0.3, true, &two_threads, 212.4),
         ] {
             let cells = cells(sweep, max_time_s, may_be_screened);
             let [least, most] = plus(START_S, cells_s(&cells, peaks, 300.0));
@@ -310,7 +288,7 @@ mod tests {
 
     #[test]
     fn unknown_peaks_widen_the_range() {
-        let cells = cells(ARTICLE, 0.5, true);
+        let cells = cells(&article(), 0.5, true);
         let [least, most] = cells_s(&cells, &known(), 300.0);
         // Peaks in the middle of the ranges of the unknown ones, on any machine that runs this.
         let all = processors::allowed().len() as f64;
@@ -339,7 +317,7 @@ mod tests {
     fn a_budget_bounds_the_time_and_kept_peaks_need_no_measurement() {
         let cells = cells(QUICK, 0.2, true);
         let of = |peaks: &PeakSource, budget_s| {
-            estimate(&cells, Registry::new(&[]), peaks, RunLimits { budget_s, cell_s: 300.0 }).unwrap()
+            estimate(&cells, Registry::new(&[]), peaks, budget_s, 300.0).unwrap()
         };
         let free = of(&PeakSource::Unwanted, None);
         assert!(!free.measures_peaks);

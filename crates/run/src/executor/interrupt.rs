@@ -15,14 +15,12 @@ static RUNS: AtomicUsize = AtomicUsize::new(0);
 /// Exit code after an interrupt: by convention 128 plus the number of SIGINT.
 const EXIT_INTERRUPTED: i32 = 130;
 
-/// Time that the present cell may take to finish after the first signal. Services that stop a job wait 7 s or more before
-/// they kill it.
+/// Time that a cell may take to finish after the first signal. Services that stop a job kill it after 7 s or more.
 pub(crate) const FINISHING_LIMIT: Duration = Duration::from_secs(5);
 
 /// The user's wish that a run ends.
 #[derive(Debug)]
 pub(crate) struct Stop {
-    /// Number of signals so far.
     signals: AtomicU32,
     first: OnceLock<Instant>,
 }
@@ -43,8 +41,7 @@ impl Stop {
         self.signals.load(Ordering::Relaxed) > 0
     }
 
-    /// Returns whether the run is to end in the middle of a cell: after a second signal, or [`FINISHING_LIMIT`] after the
-    /// first.
+    /// Returns whether the run is to end within a cell: after a second signal, or [`FINISHING_LIMIT`] after the first.
     pub(crate) fn is_urgent(&self) -> bool {
         self.signals.load(Ordering::Relaxed) > 1
             || self.first.get().is_some_and(|first| first.elapsed() > FINISHING_LIMIT)
@@ -79,7 +76,6 @@ impl Watch {
         STOP.is_asked()
     }
 
-    /// Returns the user's wish, which the signal handler updates.
     pub(crate) fn stop(&self) -> &'static Stop {
         &STOP
     }

@@ -27,7 +27,6 @@ const SYNCING_GRACE: Duration = Duration::from_secs(1);
 /// Next step at the end of a refusal.
 const FIX: &str = "remove the file to go on with report.json, or start the run again without --resume";
 
-/// A journal that is being written.
 pub(crate) struct Journal {
     path: PathBuf,
     file: File,
@@ -39,9 +38,6 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Starts the journal of a run in `folder` with the rows that it has already; an older journal stays until then.
-    ///
-    /// # Errors
-    /// The folder cannot be written to.
     pub(crate) fn start(folder: &Path, report: &Report) -> anyhow::Result<Journal> {
         let path = folder.join(FILE_NAME);
         let file = file::write_atomic_open(&path, |file| {
@@ -53,9 +49,6 @@ impl Journal {
     }
 
     /// Appends a row, after the environment if its backends have changed, and waits until they are on disk.
-    ///
-    /// # Errors
-    /// The disk is full, or the file system is gone.
     pub(crate) fn append(&mut self, environment: &Environment, row: &Row) -> anyhow::Result<()> {
         let unwritten = || format!("cannot append to {}", self.path.display());
         let is_same = self.backends == environment.backends;
@@ -90,20 +83,8 @@ fn line(value: &impl serde::Serialize) -> serde_json::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// What a journal amounts to.
-#[derive(Debug)]
-pub struct JournalContents {
-    /// The last environment, and the last row of each cell.
-    pub report: Report,
-    /// Number of lines that are left out, because they end early or contradict themselves.
-    pub unreadable: usize,
-}
-
-/// Returns what the journal in `folder` amounts to; `None` where there is no journal.
-///
-/// # Errors
-/// It cannot be read, or is not a journal. A last line that ends early is left out.
-pub fn read(folder: &Path) -> anyhow::Result<Option<JournalContents>> {
+/// Returns what the journal in `folder` amounts to, as [`parse`] does; `None` where there is no journal.
+pub(super) fn read(folder: &Path) -> anyhow::Result<Option<(Report, usize)>> {
     let path = folder.join(FILE_NAME);
     if !path.exists() {
         return Ok(None);
@@ -114,11 +95,12 @@ pub fn read(folder: &Path) -> anyhow::Result<Option<JournalContents>> {
     parse(file).with_context(shown).map_err(file::one_line)
 }
 
-/// Returns what a journal amounts to; `None` if its first line ends early. One line at a time is in memory.
+/// Returns what a journal amounts to: the last environment with the last row of each cell, and the number of lines that are left
+/// out, because they end early or contradict themselves. `None` if its first line ends early. One line at a time is in memory.
 ///
 /// # Errors
 /// It cannot be read, or is not a journal.
-pub fn parse(mut journal: impl BufRead) -> anyhow::Result<Option<JournalContents>> {
+pub fn parse(mut journal: impl BufRead) -> anyhow::Result<Option<(Report, usize)>> {
     let mut line = vec![];
     if !read_line(&mut journal, &mut line).context(FIX)? {
         return Ok(None);
@@ -139,7 +121,7 @@ pub fn parse(mut journal: impl BufRead) -> anyhow::Result<Option<JournalContents
     }
     let report = Report { schema_version: SCHEMA_VERSION, environment, rows };
     let report = file::validated(latest_rows(report))?;
-    Ok(Some(JournalContents { report, unreadable }))
+    Ok(Some((report, unreadable)))
 }
 
 /// Reads the next line that is not empty into `line`. Returns whether there is one; a last line that ends early is none.
@@ -194,7 +176,7 @@ mod tests {
         let mut bytes = fs::read(&path).unwrap();
         bytes.extend(&line(&row(16, 4e-3)).unwrap()[..40]);
         fs::write(&path, bytes).unwrap();
-        let JournalContents { report: found, unreadable } = read(folder.path()).unwrap().unwrap();
+        let (found, unreadable) = read(folder.path()).unwrap().unwrap();
         assert_eq!((found.environment, unreadable), (later, 1));
         let times: Vec<_> = found.rows.iter().map(|row| (row.case.n, row.median_s())).collect();
         assert_eq!(times, [(4, Some(1e-3)), (8, Some(3e-3))], "the later row of a cell counts");

@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 
 pub use advice::slow_kernels;
 pub use earlier::Earlier;
-pub use estimate::{RunEstimate, RunLimits, estimate};
+pub use estimate::{RunEstimate, estimate};
 pub use interrupt::Watch;
 pub use peaks::PeakSource;
 pub use rounds::{NextSize, NextSizes, PASSES};
@@ -68,7 +68,6 @@ impl PlannedCell {
         self.sampling.precision(self.variant.side)
     }
 
-    /// Returns the stopping rule.
     pub(crate) fn rule(&self) -> Rule {
         self.sampling.rule(self.variant.side)
     }
@@ -121,12 +120,10 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
-    /// Returns whether all times are simulated.
     fn is_simulated(&self) -> bool {
         self.cells.iter().all(|planned| self.simulates(&planned.cell.backend))
     }
 
-    /// Returns whether the times of a backend are simulated.
     fn simulates(&self, backend: &str) -> bool {
         self.registry.find(backend).is_some_and(|found| found.simulated)
     }
@@ -160,13 +157,13 @@ pub fn run(run: &RunSpec, observer: &mut dyn Observer) -> anyhow::Result<Finishe
         earlier.check_host(&writer.report.environment)?;
     }
     observer.run_started(run.cells.len());
-    let mut interrupted = workers.require(&run.require, observer)?.is_break()
-        || peaks::gather(run, &mut workers, others.as_ref(), &mut writer, observer).is_break();
+    let mut interrupted = workers.require(&run.require, observer)?.is_err()
+        || peaks::gather(run, &mut workers, others.as_ref(), &mut writer, observer).is_err();
     if let Some(others) = others.filter(|_| !interrupted && !run.is_simulated()) {
         writer.report.environment.other_programs = others.share(&workers.processes());
     }
     if let Some(earlier) = run.earlier.as_ref().filter(|_| !interrupted) {
-        interrupted = workers.await_started(observer).is_break();
+        interrupted = workers.await_started(observer).is_err();
         earlier.check_backends(&workers.states())?;
         // All of them now, not with their block: the first save replaces the earlier report and journal. Rows that are not
         // finished stay until their cells are measured again.
@@ -175,11 +172,13 @@ pub fn run(run: &RunSpec, observer: &mut dyn Observer) -> anyhow::Result<Finishe
                 writer.record(position, row.clone());
             }
         }
-        let finished = run.cells.iter().filter(|planned| earlier.finished(&planned.cell).is_some());
-        observer.resumed(finished.count(), run.cells.len());
+        let finished = run.cells.iter().filter(|planned| earlier.finished(&planned.cell).is_some()).count();
+        observer.resumed(finished);
+        let (total, left) = (run.cells.len(), run.cells.len() - finished);
+        observer.note(&format!("resumed: {finished} of {total} cells are finished; {left} are left"));
     }
     let mut rounds = Rounds::new(run, observer, start, workers, writer);
-    interrupted = interrupted || rounds.run();
+    interrupted = interrupted || rounds.run().is_err();
     let (report, unsaved) = rounds.finish();
     if interrupted {
         observer.interrupted(&report);

@@ -1,6 +1,7 @@
 //! Chooses the random order of a block's cells in each round, fixed by the seed.
 
 use gpubench_report::data::generator::Stream;
+use gpubench_text::grouped::grouped;
 
 use super::PlannedCell;
 use super::cell_run::CellRun;
@@ -29,23 +30,12 @@ pub(crate) fn of_round<'r, 'p>(
     let cases = block.chunk_by_mut(|a, b| a.planned.cell.case == b.planned.cell.case);
     let mut cases = shuffler.shuffled(cases.collect());
     cases.sort_by_cached_key(|case| !compares_copies(&planned, case));
-    let shuffle = |case| {
-        let workers = shuffler.shuffled(of_workers(case));
-        workers.into_iter().flat_map(|worker| shuffler.shuffled(worker)).collect()
+    let shuffle = |case: &'r mut [CellRun<'p>]| {
+        let of_workers = grouped(case.iter_mut().map(|cell_run| (cell_run.worker.clone(), cell_run)));
+        let workers = shuffler.shuffled(of_workers);
+        workers.into_iter().flat_map(|(_, cell_runs)| shuffler.shuffled(cell_runs)).collect()
     };
     cases.into_iter().map(shuffle).collect()
-}
-
-/// Returns the cells of a case, those of each worker together.
-fn of_workers<'r, 'p>(case: &'r mut [CellRun<'p>]) -> Vec<Vec<&'r mut CellRun<'p>>> {
-    let mut groups: Vec<Vec<&mut CellRun<'_>>> = vec![];
-    for cell_run in case {
-        match groups.iter_mut().find(|group| group[0].worker == cell_run.worker) {
-            Some(group) => group.push(cell_run),
-            None => groups.push(vec![cell_run]),
-        }
-    }
-    groups
 }
 
 struct Shuffler {

@@ -11,23 +11,20 @@ use gpubench_report::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERS
 
 use super::RunSpec;
 use super::journal::{self, Journal};
+use crate::observe::Observer;
 
 pub(crate) struct ReportWriter {
     start: Instant,
-    /// The report so far.
     pub(crate) report: Report,
     /// The position in the plan of each row; ascending.
     positions: Vec<usize>,
-    /// Folder of the run's files.
     folder: Option<PathBuf>,
     /// The pauses by the control group's CPU quota, if it has one.
     pub(crate) quota: Option<Arc<QuotaWatch>>,
-    /// Backends of the earlier start that this run resumes.
     earlier: Vec<BackendState>,
     /// The journal, after the first row.
     journal: Option<Journal>,
     saving: Duration,
-    /// The reason that the last save failed.
     unsaved: Option<anyhow::Error>,
 }
 
@@ -46,10 +43,7 @@ impl ReportWriter {
             positions: vec![],
             folder: run.out.clone(),
             quota: QuotaWatch::begin().map(Arc::new),
-            earlier: run
-                .earlier
-                .as_ref()
-                .map_or_else(Vec::new, |earlier| earlier.environment.backends.clone()),
+            earlier: run.earlier.iter().flat_map(|earlier| earlier.environment.backends.clone()).collect(),
             journal: None,
             saving: Duration::ZERO,
             unsaved: None,
@@ -67,18 +61,18 @@ impl ReportWriter {
         }
     }
 
-    /// Records the final row of a cell, in the journal too. Returns the error of a save that failed, as
-    /// [`ReportWriter::save_soon`] does.
+    /// Records the final row of a cell, in the journal too.
     pub(crate) fn record_finished(
         &mut self,
         position: usize,
         row: Row,
         backends: Vec<BackendState>,
-    ) -> Option<&anyhow::Error> {
+        observer: &mut dyn Observer,
+    ) {
         let begun = Instant::now();
         self.record(position, row.clone());
         self.describe(backends);
-        let folder = self.folder.clone()?;
+        let Some(folder) = self.folder.clone() else { return };
         let failed_before = self.unsaved.is_some();
         let appended = match self.journal.as_mut().filter(|journal| journal.is_there()) {
             Some(journal) => journal.append(&self.report.environment, &row),
@@ -90,10 +84,16 @@ impl ReportWriter {
             self.journal = None;
             self.unsaved = Some(error);
         }
-        self.unsaved.as_ref().filter(|_| !failed_before)
+        self.report_failure(failed_before, observer);
     }
 
-    /// Adds warnings about the run as a whole.
+    /// Reports a save that failed, if the one before did not: the run goes on, since a full disk or a lost network may come back.
+    fn report_failure(&self, failed_before: bool, observer: &mut dyn Observer) {
+        if let Some(error) = self.unsaved.as_ref().filter(|_| !failed_before) {
+            observer.not_saved(error);
+        }
+    }
+
     pub(crate) fn advise(&mut self, warnings: Vec<RunWarning>) {
         self.report.environment.warnings.extend(warnings);
     }
@@ -122,20 +122,20 @@ impl ReportWriter {
         (self.report, self.unsaved)
     }
 
-    /// Saves the file, unless saves have taken too much of the run's time already. Returns the error of a save that failed, if
-    /// the one before did not: the run goes on, since a full disk or a lost network may come back.
+    /// Saves the file, unless saves have taken too much of the run's time already.
     pub(crate) fn save_soon(
         &mut self,
         backends: impl FnOnce() -> Vec<BackendState>,
-    ) -> Option<&anyhow::Error> {
+        observer: &mut dyn Observer,
+    ) {
         if self.saving > SAVING_GRACE + self.start.elapsed() / SAVING_SHARE {
-            return None;
+            return;
         }
         let (begun, failed_before) = (Instant::now(), self.unsaved.is_some());
         self.describe(backends());
         self.save();
         self.saving += begun.elapsed();
-        self.unsaved.as_ref().filter(|_| !failed_before)
+        self.report_failure(failed_before, observer);
     }
 
     /// Records the backends as they are now, with the libraries of the earlier start that this one has not loaded yet: rows of
@@ -170,7 +170,6 @@ impl ReportWriter {
         !self.report.rows.is_empty() || !folder.join(file::FILE_NAME).exists()
     }
 
-    /// Starts the journal with all rows so far.
     fn start_journal(&mut self, folder: &Path) -> anyhow::Result<()> {
         make(folder);
         self.journal = Some(Journal::start(folder, &self.report)?);

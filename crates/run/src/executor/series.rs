@@ -10,10 +10,10 @@ use gpubench_report::measure::stats::median;
 use gpubench_report::measure::stopping::Reason;
 use gpubench_report::measure::{drift, modality};
 use gpubench_report::report::{Clock, Execute};
+use gpubench_text::grouped::distinct;
 
 use super::PlannedCell;
 
-/// Samples and counts of a cell's batches so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CellSamples {
     pub samples: Vec<Sample>,
@@ -58,7 +58,6 @@ impl CellSamples {
         }
     }
 
-    /// Returns the number of samples taken in that round.
     pub(crate) fn samples_in(&self, round: u32) -> usize {
         self.rounds.iter().filter(|of| **of == round).count()
     }
@@ -69,12 +68,10 @@ impl CellSamples {
         self.verified += 1;
     }
 
-    /// Returns whether there were timed executions since the last check.
     pub(crate) fn has_unchecked(&self) -> bool {
         self.checked < self.samples.len()
     }
 
-    /// Drops the samples whose answers were never checked.
     pub(crate) fn drop_unchecked(&mut self) {
         self.samples.truncate(self.checked);
         self.rounds.truncate(self.checked);
@@ -157,18 +154,12 @@ impl CellSamples {
         let raw = execute.median_s + execute.event_constant_s.unwrap_or(0.0);
         // A device's timer overhead is that of its own clock and does not apply to times by the host's clock.
         let by_host = self.clock == Clock::Host && planned.variant.side == Side::Gpu;
-        // The overhead of a device time is the constant subtracted from it: a hot batch has a smaller one than a pair of
-        // events.
+        // The overhead of a device time is the constant subtracted from it, which is smaller for a hot batch.
         let of_clock = || self.timer_overhead.as_ref().filter(|_| !by_host).map(TimerOverhead::baseline_s);
         let floor = execute.event_constant_s.or_else(of_clock).filter(|floor| *floor > 0.0);
         let seen = |what: fn(&Conditions) -> &Vec<String>| {
-            let mut seen: Vec<String> = vec![];
-            for word in execute.conditions.iter().flatten().flat_map(what) {
-                if !seen.contains(word) && word != SET_BY_THE_USER {
-                    seen.push(word.clone());
-                }
-            }
-            seen
+            let words = execute.conditions.iter().flatten().flat_map(what);
+            distinct(words.filter(|word| *word != SET_BY_THE_USER).cloned())
         };
         let (others, throttle_reasons) = (seen(|state| &state.others), seen(|state| &state.throttle));
         let assessment = grade::assess(&SamplingFacts {
@@ -245,15 +236,13 @@ mod tests {
 
     #[test]
     fn a_devices_timer_overhead_does_not_apply_to_host_times() {
-        let timer_overhead =
+        let overhead =
             TimerOverhead { clock_s: 1e-6, empty_kernel_s: Some(2e-6), ..TimerOverhead::default() };
         let launch_bound = |clock, side| {
             let mut planned = planned(2, "a");
             planned.variant.side = side;
-            let samples = vec![Sample::of_host(2e-6); 12];
-            let mut series =
-                CellSamples { timer_overhead: Some(timer_overhead.clone()), ..CellSamples::default() };
-            series.add(clock, BatchResult { samples, steady: true, ..BatchResult::default() }, 0);
+            let mut series = series(vec![Sample::of_host(2e-6); 12]);
+            (series.clock, series.timer_overhead) = (clock, Some(overhead.clone()));
             let warnings = series.execute(&planned).unwrap().warnings;
             warnings.iter().any(|warning| warning.kind == WarningKind::LaunchBound)
         };

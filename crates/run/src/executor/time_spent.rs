@@ -31,8 +31,7 @@ fn add_preparation(spent: &mut TimeSpent, took_s: f64, phases: &Phases) {
     spent.preparing_s += left_s;
 }
 
-/// Returns the seconds of `claimed_s` that can be true, and takes them from `left_s`. Those of a claim that is not a number are
-/// 0.
+/// Returns the seconds of `claimed_s` that can be true, 0 for a claim that is not a number, and takes them from `left_s`.
 fn part_of(left_s: &mut f64, claimed_s: f64) -> f64 {
     let part_s = claimed_s.min(*left_s).max(0.0);
     *left_s -= part_s;

@@ -51,8 +51,7 @@ impl Bar {
         self.start.elapsed().as_secs_f64()
     }
 
-    /// Returns the estimated seconds left; `None` before any cell was measured. Of the cells to come, as many are skipped as so
-    /// far.
+    /// Returns the estimated seconds left, if as many cells are skipped as so far; `None` before any cell was measured.
     fn left_s(&self) -> Option<f64> {
         let (begun, later) = (self.prepared.len() as f64, self.later_turns as f64);
         let measured = self.finished.saturating_sub(self.without_time) as f64;
@@ -97,7 +96,7 @@ impl Observer for Bar {
     }
 
     fn measuring(&mut self, what: &str) {
-        self.show(&lines::measuring(what));
+        self.show(what);
     }
 
     fn cell_started(&mut self, cell: &Cell, round: Option<u32>) {
@@ -130,10 +129,9 @@ impl Observer for Bar {
         self.bar.finish_and_clear();
     }
 
-    fn resumed(&mut self, finished: usize, total: usize) {
+    fn resumed(&mut self, finished: usize) {
         self.finished += finished;
         self.without_time += finished;
-        self.note(&lines::resumed(finished, total));
     }
 
     fn note(&mut self, line: &str) {

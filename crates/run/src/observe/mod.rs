@@ -20,11 +20,13 @@ pub trait Observer {
     /// Cells are added to the run, which now has `total`.
     fn cells_added(&mut self, _total: usize) {}
 
-    /// The run is resumed: an earlier start has finished `finished` of its `total` cells.
-    fn resumed(&mut self, _finished: usize, _total: usize) {}
+    /// The run is resumed: an earlier start has finished this number of its cells.
+    fn resumed(&mut self, _finished: usize) {}
 
-    /// A measurement of the machine begins, such as `peak bandwidth and FLOP rate of the GPU`.
-    fn measuring(&mut self, _what: &str) {}
+    /// A measurement of the machine begins, such as `measuring peak bandwidth and FLOP rate of the GPU`.
+    fn measuring(&mut self, what: &str) {
+        self.note(what);
+    }
 
     /// A worker takes long to start, and fails after `limit`.
     fn slow_start(&mut self, worker: &str, limit: &str) {
@@ -48,8 +50,7 @@ pub trait Observer {
     /// No more cells follow.
     fn run_finished(&mut self) {}
 
-    /// The user has ended the run, which leaves this report: the cells with a result, also those whose samples are not
-    /// complete.
+    /// The user has ended the run, which leaves this report, with complete and incomplete cells.
     fn interrupted(&mut self, report: &Report) {
         let short = match report.rows.iter().filter(|row| row.was_cut_short()).count() {
             0 => String::new(),

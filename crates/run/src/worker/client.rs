@@ -12,14 +12,13 @@ use gpubench_backend::protocol::{Reply, Request};
 use gpubench_backend::{Program, Registration, WorkerId};
 
 use super::leader::{Leader, end_of};
-use super::output::{TimedReply, is_final, keep_last_lines, send_replies, send_replies_of_python};
+use super::output::{Received, is_final, keep_last_lines, send_replies, send_replies_of_python};
 use super::serve;
 
 /// Interval at which a wait checks whether the user ended the run.
 const POLL: Duration = Duration::from_millis(100);
 /// Delay of a check after which this process must have been stopped meanwhile, as Ctrl-Z or a debugger does.
 const LONG_DELAY: Duration = Duration::from_secs(1);
-/// Time limit for a worker's exit, after which it is killed.
 const EXIT_LIMIT: Duration = Duration::from_secs(3);
 /// Stack of a worker's thread: LAPACK libraries recurse with large frames and expect that of a main thread.
 const STACK_BYTES: usize = 64 << 20;
@@ -39,16 +38,14 @@ pub enum WaitError {
     Interrupted,
 }
 
-/// Place in which a worker runs.
 pub(super) enum WorkerPlace<'a> {
-    /// A process of its own.
     Process(&'a Program),
     /// A thread of this process, which a hang or crash there takes down too.
     Thread(&'static Registration),
 }
 
 enum Link {
-    Process { leader: Leader, stderr: Option<JoinHandle<()>> },
+    Process { leader: Leader, stderr: JoinHandle<()> },
     Thread,
 }
 
@@ -59,7 +56,7 @@ pub struct Client {
     /// Takes the lines that a thread writes to the worker, so that a worker which does not read cannot block this process.
     /// `None` once its input is closed.
     lines: Option<Sender<String>>,
-    replies: Receiver<TimedReply>,
+    replies: Receiver<Received>,
     last_lines: Arc<Mutex<VecDeque<String>>>,
     /// True if it sent a reply that no request asked for, so that replies no longer belong to requests.
     is_out_of_step: bool,
@@ -71,9 +68,6 @@ pub struct Client {
 
 impl Client {
     /// Starts a worker in `place`. The caller sends `Hello` next.
-    ///
-    /// # Errors
-    /// The program, or a thread that reads from it or writes to it, cannot be started.
     pub(super) fn start(id: &WorkerId, place: WorkerPlace<'_>) -> io::Result<Self> {
         let (sender, replies) = sync_channel(UNREAD_REPLIES);
         let last_lines = Arc::default();
@@ -120,12 +114,11 @@ impl Client {
         }
     }
 
-    /// Sends a line, which need not be a request.
     pub(crate) fn send_line(&mut self, line: &str) {
         if let Link::Process { leader, .. } = &mut self.link {
             leader.go_on();
         }
-        self.is_out_of_step |= self.replies.try_iter().any(|found| is_final(&found.received.reply));
+        self.is_out_of_step |= self.replies.try_iter().any(|found| is_final(&found.reply));
         if let Some(lines) = &self.lines {
             // An error here means that the worker has closed its end: the wait reports how it ended.
             let _ = lines.send(line.to_owned());
@@ -171,10 +164,12 @@ impl Client {
                 self.stopped_for += delay;
             }
             checked = Instant::now();
-            match received.map(|TimedReply { at, received }| (at, received.reply, received.is_followed)) {
-                Ok((_, Ok(Reply::Phase { .. }), _)) if left.is_zero() => return Err(WaitError::TimedOut),
-                Ok((_, Ok(Reply::Phase { phase }), _)) => on_phase(&phase),
-                Ok((at, reply, is_followed)) => {
+            match received {
+                Ok(Received { reply: Ok(Reply::Phase { .. }), .. }) if left.is_zero() => {
+                    return Err(WaitError::TimedOut);
+                }
+                Ok(Received { reply: Ok(Reply::Phase { phase }), .. }) => on_phase(&phase),
+                Ok(Received { at, reply, is_followed }) => {
                     self.replied = at;
                     self.is_out_of_step |= is_followed;
                     return reply.map_err(WaitError::Gone);
@@ -211,8 +206,7 @@ impl Client {
         }
     }
 
-    /// Waits up to `patience` for its end, then kills it. Returns the end in words, such as `exited with code 0`, if it ended
-    /// by itself.
+    /// Waits up to `patience` for its end, then kills it. Describes an end of its own, such as `exited with code 0`.
     pub(crate) fn ended_within(mut self, patience: Duration) -> Option<String> {
         match &mut self.link {
             Link::Process { leader, .. } => leader.end(patience).map(end_of),
@@ -231,7 +225,7 @@ impl Client {
         let status = leader.end(Duration::from_secs(1));
         // The thread ends when standard error closes, which a child of the worker may keep open.
         let patience = Instant::now() + Duration::from_millis(200);
-        while stderr.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < patience {
+        while !stderr.is_finished() && Instant::now() < patience {
             std::thread::sleep(Duration::from_millis(2));
         }
         let how = status.map_or_else(|| "closed its output".into(), end_of);
@@ -244,7 +238,7 @@ impl Client {
 
 fn start_process(
     program: &Program,
-    replies: SyncSender<TimedReply>,
+    replies: SyncSender<Received>,
     last_lines: &Arc<Mutex<VecDeque<String>>>,
 ) -> io::Result<(Link, Sender<String>)> {
     let (leader, (stdin, stdout, stderr)) = Leader::start(program)?;
@@ -253,21 +247,16 @@ fn start_process(
         // The writer ends only with the program; the wait for its first reply reports how.
         let _ = lines.send(preface.to_string());
     }
-    if let Some(stdout) = stdout {
-        let send = if program.preface.is_some() { send_replies_of_python } else { send_replies };
-        threads::spawn("replies", move || send(stdout, &replies))?;
-    }
-    let keep = |stderr| {
-        let kept = Arc::clone(last_lines);
-        threads::spawn("stderr", move || keep_last_lines(stderr, &kept))
-    };
-    let stderr = stderr.map(keep).transpose()?;
+    let send = if program.preface.is_some() { send_replies_of_python } else { send_replies };
+    threads::spawn("replies", move || send(stdout, &replies))?;
+    let kept = Arc::clone(last_lines);
+    let stderr = threads::spawn("stderr", move || keep_last_lines(stderr, &kept))?;
     Ok((Link::Process { leader, stderr }, lines))
 }
 
 fn start_thread(
     registration: &'static Registration,
-    replies: SyncSender<TimedReply>,
+    replies: SyncSender<Received>,
 ) -> io::Result<Sender<String>> {
     static QUIET: Once = Once::new();
     QUIET.call_once(quiet_worker_threads);
@@ -283,23 +272,20 @@ fn start_thread(
     });
     thread.map_err(|error| threads::explained("thread", &error))?;
     threads::spawn("replies", move || send_replies(reply_reader, &replies))?;
-    writer_of(Some(request_writer))
+    writer_of(request_writer)
 }
 
-/// Returns a sender of lines that a thread writes to `sink`. The thread ends, and closes `sink`, with the sender or with the
-/// first error.
-fn writer_of(sink: Option<impl Write + Send + 'static>) -> io::Result<Sender<String>> {
+/// Returns a sender of lines for a thread that writes them to `sink` until the sender is dropped or an error occurs.
+fn writer_of(mut sink: impl Write + Send + 'static) -> io::Result<Sender<String>> {
     let (sender, lines) = channel::<String>();
-    if let Some(mut sink) = sink {
-        threads::spawn("requests", move || {
-            for mut line in lines {
-                line.push('\n');
-                if sink.write_all(line.as_bytes()).and_then(|()| sink.flush()).is_err() {
-                    return;
-                }
+    threads::spawn("requests", move || {
+        for mut line in lines {
+            line.push('\n');
+            if sink.write_all(line.as_bytes()).and_then(|()| sink.flush()).is_err() {
+                return;
             }
-        })?;
-    }
+        }
+    })?;
     Ok(sender)
 }
 

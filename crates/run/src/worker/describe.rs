@@ -9,7 +9,6 @@ use gpubench_backend::{Options, Program};
 use super::client::{Client, WaitError};
 use super::start_alone;
 
-/// Time limit of a description.
 pub(crate) const LIMIT: Duration = Duration::from_secs(10);
 
 /// A program that was started and asked about itself, or why it could not be started.
@@ -106,7 +105,5 @@ pub(crate) fn checked(described: Described) -> Result<Described, String> {
     Ok(described)
 }
 
-/// Bytes of the longest name of a variant.
 const LONGEST_NAME: usize = 60;
-/// Bytes of the longest line about a backend or variant.
 const LONGEST_LINE: usize = 400;

@@ -13,7 +13,6 @@ use gpubench_report::report::variables;
 /// Time limit for a process to end after it was killed. One that waits for a device or a disk ends only when that responds.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 
-/// A child process that leads a process group.
 pub(super) struct Leader {
     /// `None` once its status was collected, after which the system may give its number to another process.
     child: Option<Child>,
@@ -22,14 +21,10 @@ pub(super) struct Leader {
     is_stopped: bool,
 }
 
-/// The standard streams of a child.
-pub(super) type Streams = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
+pub(super) type Streams = (ChildStdin, ChildStdout, ChildStderr);
 
 impl Leader {
     /// Starts the program. The calling thread must live as long: with it the program ends.
-    ///
-    /// # Errors
-    /// The program is missing or not executable, or the system refuses another process.
     pub(super) fn start(program: &Program) -> io::Result<(Leader, Streams)> {
         let mut command = Command::new(&program.path);
         command.args(&program.arguments).process_group(0);
@@ -53,9 +48,12 @@ impl Leader {
         let mark = orphans::prepare(&mut command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| threads::explained("process", &error))?;
-        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let streams = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
         let id = child.id();
-        Ok((Leader { child: Some(child), id, mark, is_stopped: false }, streams))
+        let leader = Leader { child: Some(child), id, mark, is_stopped: false };
+        let ((stdin, stdout), stderr) =
+            streams.ok_or_else(|| io::Error::other("it has no standard streams"))?;
+        Ok((leader, (stdin, stdout, stderr)))
     }
 
     pub(super) fn id(&self) -> u32 {

@@ -9,7 +9,6 @@ use gpubench_report::error::{CellError, Unavailable};
 /// Maximum expected entries of a sparse operand: `i32::MAX` less more than six standard deviations.
 const MAX_EXPECTED_ENTRIES: f64 = 2.147e9;
 
-/// The operands of one case.
 pub(crate) struct CaseOperands {
     case: Case,
     /// The operands, in the op's order. A job may take them.
@@ -19,7 +18,6 @@ pub(crate) struct CaseOperands {
 }
 
 impl CaseOperands {
-    /// Returns whether a job has taken the operands.
     pub(crate) fn are_taken(&self) -> bool {
         self.operands.iter().any(Operand::is_taken)
     }
@@ -37,9 +35,6 @@ pub(crate) struct Operands(Option<CaseOperands>);
 impl Operands {
     /// Returns the operands of `case`: the kept ones if it is the last case again and no job has taken them, otherwise
     /// those that `copy` returns, otherwise new ones. `admit` may refuse a case before any are made.
-    ///
-    /// # Errors
-    /// `admit` refuses, or the host has too little memory.
     pub(crate) fn of(
         &mut self,
         op: &dyn Op,
@@ -71,8 +66,7 @@ fn make(
     Ok(CaseOperands { case: case.clone(), fingerprint: hexadecimal(&operands), operands })
 }
 
-/// Checks that the host can hold a case, with the free bytes that `free` finds. Workers check each case, and a dry run checks
-/// all of them.
+/// Checks that the host can hold a case, with the free bytes that `free` finds. Workers check each case, a dry run all.
 ///
 /// # Errors
 /// The case needs more memory, or has more entries than offsets can count.

@@ -20,33 +20,28 @@ const LONGEST_LINE: u64 = 4096;
 /// Number of letters of an invalid reply that an error message quotes.
 const QUOTED_LETTERS: usize = 200;
 
-/// A line from a worker, with its arrival time.
-pub(super) struct TimedReply {
-    pub(super) at: Instant,
-    pub(super) received: Received,
-}
-
 /// One line from a worker.
 #[derive(Debug)]
 pub struct Received {
+    /// Time of its arrival.
+    pub at: Instant,
     /// The reply, or what is wrong with the line, which is the last one then.
     pub reply: Result<Reply, String>,
-    /// Whether a whole line that announces no phase was read together with it. Nothing asks for such a line after a final
-    /// reply.
+    /// Whether another whole line, which announces no phase, was read with it. Nothing asks for one after a final reply.
     pub is_followed: bool,
 }
 
 /// Passes on the replies in `source`, until it ends or sends a line that is none.
-pub(super) fn send_replies(source: impl Read, sender: &SyncSender<TimedReply>) {
+pub(super) fn send_replies(source: impl Read, sender: &SyncSender<Received>) {
     for received in replies(source) {
-        if sender.send(TimedReply { at: Instant::now(), received }).is_err() {
+        if sender.send(received).is_err() {
             return;
         }
     }
 }
 
 /// Passes on the replies of a program in Python, which may have printed other lines while it started, as `sitecustomize` does.
-pub(super) fn send_replies_of_python(source: impl Read, sender: &SyncSender<TimedReply>) {
+pub(super) fn send_replies_of_python(source: impl Read, sender: &SyncSender<Received>) {
     let mut source = BufReader::new(source);
     let mut line = vec![];
     while source.fill_buf().is_ok_and(|bytes| bytes.first().is_some_and(|first| *first != b'{')) {
@@ -69,10 +64,10 @@ pub fn replies(source: impl Read) -> impl Iterator<Item = Received> {
         if is_over || !matches!(read, Ok(1..)) {
             return None;
         }
-        let reply = parsed(&line);
+        let (at, reply) = (Instant::now(), parsed(&line));
         is_over = reply.is_err();
         let is_followed = whole_lines(source.buffer()).any(|line| is_final(&parsed(line)));
-        Some(Received { reply, is_followed })
+        Some(Received { at, reply, is_followed })
     })
 }
 
@@ -81,7 +76,6 @@ pub(super) fn is_final(reply: &Result<Reply, String>) -> bool {
     !matches!(reply, Ok(Reply::Phase { .. }))
 }
 
-/// Returns the lines of a buffer that holds their ends.
 fn whole_lines(buffer: &[u8]) -> impl Iterator<Item = &[u8]> {
     buffer.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
 }
@@ -101,14 +95,12 @@ fn parsed(line: &[u8]) -> Result<Reply, String> {
     }
     reply.map_err(|error| {
         let text = control::replaced(&String::from_utf8_lossy(line));
-        let shown: String = text.trim_end().chars().take(QUOTED_LETTERS).collect();
-        let rest = if shown.len() < text.trim_end().len() { "..." } else { "" };
-        let error = cut::shortened(&error.to_string(), QUOTED_LETTERS);
-        control::spelled_out(&format!("the worker sent an invalid reply ({error}): {shown}{rest}"))
+        let [error, shown] =
+            [&error.to_string(), text.trim_end()].map(|text| cut::shortened(text, QUOTED_LETTERS));
+        control::spelled_out(&format!("the worker sent an invalid reply ({error}): {shown}"))
     })
 }
 
-/// Part of the text of every reply with samples.
 const MEASURED: &[u8] = b"\"measured\"";
 
 fn too_long(max: u64) -> String {
@@ -158,7 +150,7 @@ mod tests {
         let received = |text: &str| {
             let (sender, receiver) = std::sync::mpsc::sync_channel(8);
             send_replies_of_python(text.as_bytes(), &sender);
-            receiver.try_iter().map(|reply| reply.received.reply.is_ok()).collect::<Vec<_>>()
+            receiver.try_iter().map(|received: Received| received.reply.is_ok()).collect::<Vec<_>>()
         };
         let released = "{\"type\":\"released\"}\n";
         assert_eq!(received(&["Welcome\n\n3.12\n", released, released].concat()), [true, true]);
@@ -201,10 +193,7 @@ mod tests {
         assert_eq!(followed(&[phase, released].concat()), [true, false]);
         assert_eq!(followed(&[released, phase].concat()), [false, false]);
         assert_eq!(followed(&[released, phase, released].concat()), [true, true, false]);
-        assert_eq!(
-            followed(&[released, "{\"type\":"].concat()),
-            [false, false],
-            "half a line may still change"
-        );
+        let half_a_line = [released, "{\"type\":"].concat();
+        assert_eq!(followed(&half_a_line), [false, false], "it may still change");
     }
 }

@@ -6,6 +6,7 @@ use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::mpsc;
 
+use anyhow::Context;
 use gpubench_backend::host::{process, threads};
 use gpubench_backend::protocol::{Described, PROTOCOL_VERSION, Reply, Request};
 use gpubench_backend::{Options, Registration, Registry};
@@ -17,36 +18,26 @@ use super::session::BackendSession;
 ///
 /// Ends immediately when standard input ends, so that a killed parent leaves no orphan.
 pub fn main(name: &str, registry: Registry) -> ExitCode {
-    let Some(registration) = registry.find(name) else {
-        let known: Vec<&str> = registry.iter().map(|b| b.name).collect();
-        return print_error(&format!("no backend is named {name}; choose one of {}", known.join(", ")));
-    };
+    let Err(error) = serve_stdin(name, registry) else { return ExitCode::SUCCESS };
+    // If standard error is closed too, only the exit code remains.
+    let _ = writeln!(io::stderr(), "gpubench worker: {error:#}");
+    ExitCode::from(2)
+}
+
+fn serve_stdin(name: &str, registry: Registry) -> anyhow::Result<()> {
+    let known = || registry.iter().map(|known| known.name).collect::<Vec<_>>().join(", ");
+    let registration = registry
+        .find(name)
+        .with_context(|| format!("no backend is named {name}; choose one of {}", known()))?;
     // A panic prints one line with its location, which error messages quote; its text is in the reply.
     panic::set_hook(Box::new(|panic| {
         drop(writeln!(io::stderr(), "{}", panic.to_string().replace('\n', " ")))
     }));
     // The parent stops this process between its turns; if the parent is killed then, nobody else would continue it.
     process::continue_when_parent_ends();
-    let mut output = match process::claim_stdout() {
-        Ok(output) => output,
-        Err(error) => {
-            return print_error(&format!("cannot reserve standard output for the protocol: {error}"));
-        }
-    };
-    let lines = match lines_of_stdin() {
-        Ok(lines) => lines,
-        Err(error) => return print_error(&format!("cannot read the requests: {error}")),
-    };
-    match serve(registration, lines, &mut output) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => print_error(&format!("cannot answer the parent: {error}")),
-    }
-}
-
-fn print_error(text: &str) -> ExitCode {
-    // If standard error is closed too, only the exit code remains.
-    let _ = writeln!(io::stderr(), "gpubench worker: {text}");
-    ExitCode::from(2)
+    let mut output = process::claim_stdout().context("cannot reserve standard output for the protocol")?;
+    let lines = lines_of_stdin().context("cannot read the requests")?;
+    serve(registration, lines, &mut output).context("cannot answer the parent")
 }
 
 /// Returns the lines of standard input, read by a thread that ends the process when there are no more.
@@ -151,8 +142,7 @@ fn hello(
     }
 }
 
-/// Checks that the threads of this process and of one library can be started: some libraries hang or end the process where
-/// theirs cannot.
+/// Checks that this process and one library can start their threads, without which some libraries hang or end the process.
 fn require_threads(options: &Options) -> Result<(), String> {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     threads::require(2 * options.threads.unwrap_or(available)).map_err(|error| error.to_string())
@@ -172,8 +162,7 @@ fn started(session: &mut Option<BackendSession>) -> Result<&mut BackendSession, 
         .ok_or_else(|| CellError::Failed("the backend has not been started; send hello first".into()))
 }
 
-/// Returns the reply to a cell that could not run. While a cell is `preparing`, the parent may free memory: it knows which
-/// workers hold jobs.
+/// Returns the reply to a cell that could not run. While it is `preparing`, the parent may free memory that other jobs hold.
 fn refusal(error: CellError, preparing: bool) -> Reply {
     match error {
         CellError::Unavailable(Unavailable { reason, fix }) => Reply::Skipped { reason, fix, crowded: false },
@@ -206,15 +195,10 @@ fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Returns the replies of the simulated device to `requests`.
     fn replies(requests: &[&str]) -> Vec<Reply> {
         let mut output = vec![];
-        serve(
-            &gpubench_backend::sim::REGISTRATION,
-            requests.iter().map(|line| (*line).to_owned()),
-            &mut output,
-        )
-        .unwrap();
+        let lines = requests.iter().map(|line| (*line).to_owned());
+        serve(&gpubench_backend::sim::REGISTRATION, lines, &mut output).unwrap();
         String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
@@ -231,16 +215,11 @@ mod tests {
     }
 
     #[test]
-    fn requests_out_of_order_are_refused_in_words() {
-        let batch = r#"{"samples":5,"max_s":2.0}"#;
-        let replies = replies(&[&format!(r#"{{"type":"measure","job":1,"batch":{batch}}}"#)]);
+    fn requests_out_of_order_and_another_version_of_the_protocol_are_refused_in_words() {
+        let measure = r#"{"type":"measure","job":1,"batch":{"samples":5,"max_s":2.0}}"#;
+        let hello = r#"{"type":"hello","protocol":99,"options":{"device":0,"ops":[],"dtypes":[]}}"#;
+        let replies = replies(&[measure, hello]);
         assert!(matches!(&replies[1], Reply::Failed { reason, .. } if reason.contains("send hello first")));
-    }
-
-    #[test]
-    fn another_version_of_the_protocol_is_refused() {
-        let replies =
-            replies(&[r#"{"type":"hello","protocol":99,"options":{"device":0,"ops":[],"dtypes":[]}}"#]);
-        assert!(matches!(&replies[0], Reply::Unavailable { reason, .. } if reason.contains("99")));
+        assert!(matches!(&replies[2], Reply::Unavailable { reason, .. } if reason.contains("99")));
     }
 }

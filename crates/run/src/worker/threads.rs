@@ -12,8 +12,7 @@ const HOPELESS: f64 = 1.5;
 /// Minimum number of passes before fewer threads than all are chosen, since other work on the machine may have slowed the
 /// only pass of all. The largest count needs one: nothing makes it look faster than it is.
 const MIN_PASSES: usize = 2;
-/// Maximum number of passes while no count leads by [`CLEAR_LEAD`]. Several spread changes over time evenly over the
-/// counts.
+/// Maximum number of passes while no count leads by [`CLEAR_LEAD`]. Several spread changes over time over the counts.
 const MAX_PASSES: usize = 6;
 /// Minimum relative lead of the best count over all others at which the trials end.
 const CLEAR_LEAD: f64 = 0.2;
@@ -21,8 +20,7 @@ const CLEAR_LEAD: f64 = 0.2;
 const MIN_EXECUTIONS: usize = 3;
 const MAX_EXECUTIONS: usize = 15;
 const PASS_S: f64 = 2e-3;
-/// Seconds from which an execution is long: starting threads is a small part of it, so the first with a count is its
-/// time in the pass.
+/// Seconds from which an execution is long: the first, which starts threads, is then its time in the pass.
 const LONG_S: f64 = 0.01;
 /// Seconds of trials after which a pass over the counts is the last.
 const MAX_TRIALS_S: f64 = 0.05;
@@ -35,8 +33,7 @@ struct Trial {
     seconds: f64,
 }
 
-/// Returns the best trial: the largest count, unless a smaller one is faster by at least 5 %, then the fastest. `None`
-/// without a trial.
+/// Returns the best trial: the largest count, unless the fastest of the others is faster by at least 5 %.
 fn fastest(trials: &[Trial]) -> Option<Trial> {
     let all = trials.iter().max_by_key(|trial| trial.threads)?;
     let limit = (1.0 - CLEAR_WIN) * all.seconds;
@@ -105,7 +102,6 @@ fn pass(
     Ok(())
 }
 
-/// Returns the median of a few executions, in seconds.
 fn median_of_some(backend: &mut dyn Backend, job: &mut Prepared, cache: Cache) -> Result<f64, CellError> {
     let (mut seconds, mut spent) = (vec![], 0.0);
     while seconds.len() < MIN_EXECUTIONS || (seconds.len() < MAX_EXECUTIONS && spent <= PASS_S) {
@@ -242,12 +238,7 @@ mod tests {
             (&[(1, 1e-5), (2, 2e-5), (4, 3e-5)][..], 1, &[1, 2, 4][..], "it is the fastest"),
             (&[(1, 3e-5), (2, 2e-5), (4, 2.05e-5)], 4, &[1, 2, 4], "fewer threads gain little"),
             (&[(1, 4.0), (2, 2.0), (4, 1.0)], 4, &[2, 4], "counts below a hopeless one are not tried"),
-            (
-                &[(1, 4.0), (2, 2.0), (4, 1.2), (8, 1.0)],
-                8,
-                &[4, 8],
-                "a long pass ends with one that gains nothing",
-            ),
+            (&[(1, 4.0), (2, 2.0), (4, 1.2), (8, 1.0)], 8, &[4, 8], "what gains nothing ends a long pass"),
             (&[(1, 4.0), (2, 0.8), (4, 0.9), (8, 1.0)], 2, &[1, 2, 4, 8], "every count gains"),
         ] {
             assert_eq!(chosen(seconds), (Some(expected), tried.to_vec()), "{why}");

@@ -12,7 +12,7 @@ use gpubench_analysis::answer::{
 use gpubench_ops as op;
 use gpubench_report::Side;
 use gpubench_report::case::{Cache, DType};
-use gpubench_report::report::machine::machine;
+use gpubench_report::report::machine::machine_of;
 use gpubench_report::report::quantity::{three_digits, time_text};
 use gpubench_report::report::{Outcome, Report, Row};
 use gpubench_text::count::counted;
@@ -31,7 +31,7 @@ pub fn title(report: &Report) -> String {
     }
     let sides = [Side::Cpu, Side::Gpu].map(|side| {
         let measured = report.rows.iter().any(|row| row.side == side && row.execute.is_some());
-        measured.then(|| machine(report, side).unwrap_or_else(|| "GPU".into()))
+        measured.then(|| machine_of(report, |row| row.side == side).unwrap_or_else(|| "GPU".into()))
     });
     let (of_one, conditions) = (conditions(report, ""), conditions(report, ", N x N"));
     match sides {

@@ -26,7 +26,6 @@ use serde::{Deserialize, Serialize};
 use super::drift;
 use super::stats::{has_interval, relative_half_width};
 
-/// Minimum number of samples for a plateau.
 const PLATEAU_SAMPLES: usize = 96;
 /// Share of the width above which doubling the samples counts as no improvement.
 const PLATEAU_RATIO: f64 = 0.9;

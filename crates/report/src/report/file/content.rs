@@ -40,7 +40,6 @@ fn is_pipe(metadata: &Metadata) -> bool {
     metadata.file_type().is_fifo() || metadata.file_type().is_socket()
 }
 
-/// The first bytes of a file that gzip has compressed.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Reads at most `left` bytes of compressed content: a small file may hold any amount of text.

@@ -88,8 +88,7 @@ pub fn save(report: &Report, path: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Writes a report as [`save`] does without waiting for the disk or reading it again: for a report whose rows are in a
-/// journal too.
+/// Writes a report as [`save`] does without waiting for the disk or reading it again, since a journal has the rows too.
 ///
 /// # Errors
 /// The folder is missing or not writable, or the disk is full.

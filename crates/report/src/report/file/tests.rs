@@ -1,4 +1,16 @@
 use super::*;
+use crate::report::example::full;
+
+/// Returns a new folder, and the path of a report in it.
+fn place() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FILE_NAME);
+    (folder, path)
+}
+
+fn make_pipe(path: &Path) {
+    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+}
 
 #[test]
 fn a_device_and_a_pipe_in_a_folder_are_refused() {
@@ -6,17 +18,15 @@ fn a_device_and_a_pipe_in_a_folder_are_refused() {
     for device in ["/dev/zero", "/dev/null"] {
         assert!(refusal(Path::new(device)).contains("neither a file nor a pipe"), "{device}");
     }
-    let folder = tempfile::tempdir().unwrap();
-    let pipe = folder.path().join(FILE_NAME);
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (folder, pipe) = place();
+    make_pipe(&pipe);
     assert!(refusal(folder.path()).contains("not an ordinary file"), "and nobody waits for its writer");
 }
 
 #[test]
 fn a_pipe_is_read_up_to_its_limit() {
-    let folder = tempfile::tempdir().unwrap();
-    let pipe = folder.path().join("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (_folder, pipe) = place();
+    make_pipe(&pipe);
     let through = |bytes: Vec<u8>| {
         let to = pipe.clone();
         // The reader may close the pipe before all is written.
@@ -25,19 +35,14 @@ fn a_pipe_is_read_up_to_its_limit() {
         let _ = writer.join().unwrap();
         read
     };
-    let report = crate::report::example::full();
+    let report = full();
     assert_eq!(through(to_json(&report).unwrap()).unwrap(), report);
     let refused = through(vec![b' '; (64 << 20) + 1]).unwrap_err().to_string();
     assert!(refused.contains("at most 64 MiB"), "{refused}");
 }
 
-fn names_in(folder: &Path) -> Vec<String> {
-    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
-}
-
 fn refusal(text: &str) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(FILE_NAME);
+    let (_folder, path) = place();
     fs::write(&path, text).unwrap();
     let message = load(&path).unwrap_err().to_string();
     assert_eq!(message.lines().count(), 1, "{message}");
@@ -46,15 +51,6 @@ fn refusal(text: &str) -> String {
 
 fn read_again(report: &Report) -> Report {
     parse(&Content::of(to_json(report).unwrap())).unwrap()
-}
-
-#[test]
-fn a_saved_report_loads_equal_and_leaves_no_other_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let report = crate::report::example::full();
-    save(&report, &folder.path().join(FILE_NAME)).unwrap();
-    assert_eq!(load(folder.path()).unwrap(), report);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]
@@ -74,7 +70,7 @@ fn a_report_of_layout_1_loads_with_hot_caches_and_defaults() {
 
 #[test]
 fn unknown_keys_are_ignored() {
-    let mut value = serde_json::to_value(crate::report::example::full()).unwrap();
+    let mut value = serde_json::to_value(full()).unwrap();
     value["later"] = 1.into();
     value["rows"][0]["later"] = 1.into();
     parse(&Content::of(value.to_string())).unwrap();
@@ -82,20 +78,24 @@ fn unknown_keys_are_ignored() {
 
 #[test]
 fn broken_files_are_refused_in_one_line_that_says_where() {
-    assert!(refusal("{\n\"schema_version\": 1,\n!").contains("line 3 column 1"));
-    assert!(refusal("[1, 2]").contains("not a gpubench report"));
-    assert!(refusal("").contains("not a JSON object: not a gpubench report"));
-    assert!(refusal("{\"schema_version\": null}").contains("no schema_version"));
-    assert!(refusal("{\"schema_version\": 1, \"schema_version\": 2}").contains("duplicate field"));
+    for (text, expected) in [
+        ("{\n\"schema_version\": 1,\n!", "line 3 column 1"),
+        ("[1, 2]", "not a gpubench report"),
+        ("", "not a JSON object: not a gpubench report"),
+        ("{}", "no schema_version"),
+        (r#"{"schema_version": null}"#, "no schema_version"),
+        (r#"{"schema_version": 1, "schema_version": 2}"#, "duplicate field"),
+        (r#"{"schema_version": 1e999}"#, "number out of range"),
+        (r#"{"schema_version": 7}"#, "schema_version 7, but this gpubench reads 1 to 3"),
+        (r#"{"schema_version": 0}"#, "reads 1 to 3; use the version that wrote it"),
+        (r#"{"schema_version": 1}"#, "missing field `environment`"),
+    ] {
+        assert!(refusal(text).contains(expected), "{text}");
+    }
     let deep = format!("{{\"schema_version\": 2, \"rows\": {}", "[".repeat(1_000_000));
     assert!(refusal(&deep).contains("not JSON: EOF"));
     let closed = deep + &"]".repeat(1_000_000) + "}";
     assert!(refusal(&closed).contains("compare it with `gpubench schema`"));
-    assert!(refusal("{\"schema_version\": 1e999}").contains("number out of range"));
-    assert!(refusal("{}").contains("no schema_version"));
-    assert!(refusal("{\"schema_version\": 7}").contains("schema_version 7, but this gpubench reads 1 to 3"));
-    assert!(refusal("{\"schema_version\": 0}").contains("reads 1 to 3; use the version that wrote it"));
-    assert!(refusal("{\"schema_version\": 1}").contains("missing field `environment`"));
     let long = refusal(&format!("{{\"schema_version\": \"{}\"}}", "9".repeat(100_000)));
     assert!(long.len() < 500 && long.contains("99..., but this gpubench reads"), "{long}");
     let missing = load(Path::new("/nonexistent/report.json")).unwrap_err().to_string();
@@ -106,15 +106,14 @@ fn broken_files_are_refused_in_one_line_that_says_where() {
 fn text_from_a_file_cannot_break_the_line() {
     let text = refusal("{\"schema_version\": 2, \"environment\": {\"later\\n\u{7f}\": 1}, \"rows\": 3}");
     assert!(text.contains("missing field"), "{text}");
-    let mut value = serde_json::to_value(crate::report::example::full()).unwrap();
+    let mut value = serde_json::to_value(full()).unwrap();
     value["rows"][0]["dtype"] = "f32\n\u{1b}[31m".into();
     assert!(refusal(&value.to_string()).contains("unknown variant `f32\\n\\u{1b}[31m`"));
 }
 
 #[test]
 fn files_too_large_for_a_report_are_refused_unread() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(FILE_NAME);
+    let (_folder, path) = place();
     fs::File::create(&path).unwrap().set_len(LARGEST + 1).unwrap();
     assert!(load(&path).unwrap_err().to_string().contains("larger than 1 GiB"));
 }
@@ -146,29 +145,25 @@ fn files_that_exist_are_replaced_only_by_force() {
 
 #[test]
 fn a_report_that_could_not_be_read_again_replaces_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(FILE_NAME);
-    let report = crate::report::example::full();
+    let (folder, path) = place();
+    let report = full();
     fs::write(&path, "old").unwrap();
     let mut broken = report.clone();
     broken.rows[0].case.n = 0;
     let refusal = save(&broken, &path).unwrap_err().to_string();
     assert!(refusal.contains("it could not be read again") && refusal.contains("n is 0"), "{refusal}");
-    assert_eq!(names_in(folder.path()), [FILE_NAME]);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     assert_eq!(fs::read(&path).unwrap(), b"old");
     save(&report, &path).unwrap();
     assert_eq!(fs::read(&path).unwrap(), to_json(&report).unwrap());
-}
-
-#[test]
-fn a_failed_save_names_the_file() {
-    let message = save(&crate::report::example::full(), Path::new("/nonexistent/r.json")).unwrap_err();
-    assert!(message.to_string().contains("/nonexistent/r.json"));
+    assert_eq!(load(folder.path()).unwrap(), report);
+    let message = save(&report, Path::new("/nonexistent/r.json")).unwrap_err().to_string();
+    assert!(message.contains("/nonexistent/r.json"), "{message}");
 }
 
 #[test]
 fn renamed_variants_of_an_older_report_load_under_their_present_names() {
-    let mut report = crate::report::example::full();
+    let mut report = full();
     let row = report.rows.first_mut().unwrap();
     (row.backend, row.variant, row.picked) = ("cuda".into(), "auto".into(), Some("widened".into()));
     let read = read_again(&report);
@@ -179,7 +174,7 @@ fn renamed_variants_of_an_older_report_load_under_their_present_names() {
 
 #[test]
 fn a_file_of_too_many_values_is_refused_wherever_they_are() {
-    let mut report = serde_json::to_value(crate::report::example::full()).unwrap();
+    let mut report = serde_json::to_value(full()).unwrap();
     report["rows"][0]["unknown"] = "here".into();
     let text = report.to_string();
     let (from, to) = text.split_once("\"here\"").unwrap();
@@ -191,16 +186,16 @@ fn a_file_of_too_many_values_is_refused_wherever_they_are() {
 
 #[test]
 fn a_report_that_gzip_has_compressed_is_read() {
-    let folder = tempfile::tempdir().unwrap();
+    let (folder, plain) = place();
     let path = folder.path().join(COMPRESSED_NAME);
-    let report = crate::report::example::full();
+    let report = full();
     let bytes = to_json_gz(&report).unwrap();
     assert!(!is_in(folder.path()));
     fs::write(&path, &bytes).unwrap();
     assert!(is_in(folder.path()));
     assert_eq!(load(folder.path()).unwrap(), report);
-    save(&report, &folder.path().join(FILE_NAME)).unwrap();
-    assert_eq!(locate(folder.path()), folder.path().join(FILE_NAME), "the one that needs no inflating");
+    save(&report, &plain).unwrap();
+    assert_eq!(locate(folder.path()), plain, "the one that needs no inflating");
     fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
     assert!(load(&path).is_err());
 }

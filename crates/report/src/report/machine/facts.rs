@@ -23,14 +23,17 @@ impl<S> Fact<S> {
     }
 }
 
-/// Makes a fact of the host.
-const fn host([name, label, short]: [&'static str; 3], read: fn(&Host) -> Option<Value>) -> Fact<Host> {
-    Fact { name, label, short, read }
-}
-
-/// Makes a fact from a backend's description, with the same name in lists and sentences.
-const fn said(name: &'static str, label: &'static str, read: fn(&Json) -> Option<Value>) -> Fact<Json> {
-    Fact { name, label, short: label, read }
+/// Defines facts: name in policy files, heading in a list, name in a sentence where it differs, and the reading function.
+macro_rules! facts {
+    ($source:ty { $($fact:ident = $name:literal, $label:literal, $short:literal, $read:expr;)+ }) => {
+        $(
+            #[doc = concat!("The fact `", $name, "`: ", $label, ".")]
+            pub static $fact: Fact<$source> = Fact { name: $name, label: $label, short: $short, read: $read };
+        )+
+    };
+    ($source:ty { $($fact:ident = $name:literal, $label:literal, $read:expr;)+ }) => {
+        facts!($source { $($fact = $name, $label, $label, $read;)+ });
+    };
 }
 
 fn text(text: &str) -> Option<Value> {
@@ -49,103 +52,64 @@ fn figure(value: &Json, unit: &'static str, decimals: Option<usize>) -> Option<V
     Some(Value::Figure { figure: value.as_f64()?, unit, decimals })
 }
 
-/// Name of the machine.
-pub static HOST_NAME: Fact<Host> = host(["host-name", "Host", "host"], |host| text(&host.name));
-/// Operating system.
-pub static OS: Fact<Host> = host(["os", "System", "system"], |host| text(system(host).0));
-/// Version of the kernel.
-pub static KERNEL: Fact<Host> = host(["kernel", "Kernel", "kernel"], |host| text(system(host).1?));
-/// Model of the CPU.
-pub static CPU_MODEL: Fact<Host> =
-    host(["cpu-model", "CPU", "CPU"], |host| text(Some(&host.cpu).filter(|model| !model.is_empty())?));
-/// Family, model and stepping of the CPU, or what Arm has instead.
-pub static CPU_IDENTITY: Fact<Host> =
-    host(["cpu-identity", "CPU generation", "CPU generation"], |host| text(host.cpu_identity.as_deref()?));
-/// CPUs that the process may use.
-pub static PROCESSORS: Fact<Host> = host(["cpus", "CPUs", "CPUs"], |host| Some(Value::Count(host.threads)));
-/// Main memory.
-pub static MEMORY: Fact<Host> = host(["memory", "Memory", "memory"], |host| {
-    Some(host.memory_bytes).filter(|bytes| *bytes > 0).map(Value::Bytes)
-});
-/// Frequency governor.
-pub static GOVERNOR: Fact<Host> =
-    host(["governor", "Frequency governor", "governor"], |host| text(host.governor.as_deref()?));
-/// Simultaneous multithreading: on if several CPUs share a core.
-pub static SMT: Fact<Host> =
-    host(["smt", "Simultaneous multithreading", "SMT"], |host| host.smt.map(Value::Switch));
-/// NUMA nodes with CPUs.
-pub static NUMA: Fact<Host> =
-    host(["numa", "NUMA nodes", "NUMA nodes"], |host| host.numa_nodes.map(Value::Count));
-/// CPU time that the control group allows, in CPUs.
-pub static CPU_QUOTA: Fact<Host> = host(["cpu-quota", "CPU quota", "CPU quota"], |host| {
-    Some(Value::Figure { figure: host.cpu_quota?, unit: "CPUs", decimals: None })
-});
-/// The system's policy of transparent huge pages.
-pub static HUGE_PAGES: Fact<Host> = host(["huge-pages", "Transparent huge pages", "huge pages"], |host| {
-    text(host.transparent_huge_pages.as_deref()?)
-});
-/// Bytes of the last-level caches.
-pub static LAST_LEVEL_CACHE: Fact<Host> =
-    host(["last-level-cache", "Last-level caches", "last-level caches"], |host| {
+facts!(Host {
+    HOST_NAME = "host-name", "Host", "host", |host| text(&host.name);
+    OS = "os", "System", "system", |host| text(system(host).0);
+    KERNEL = "kernel", "Kernel", "kernel", |host| text(system(host).1?);
+    CPU_MODEL = "cpu-model", "CPU", "CPU", |host| text(Some(&host.cpu).filter(|model| !model.is_empty())?);
+    // Family, model and stepping, or what Arm has instead.
+    CPU_IDENTITY = "cpu-identity", "CPU generation", "CPU generation", |host| text(host.cpu_identity.as_deref()?);
+    PROCESSORS = "cpus", "CPUs", "CPUs", |host| Some(Value::Count(host.threads));
+    MEMORY = "memory", "Memory", "memory", |host| {
+        Some(host.memory_bytes).filter(|bytes| *bytes > 0).map(Value::Bytes)
+    };
+    GOVERNOR = "governor", "Frequency governor", "governor", |host| text(host.governor.as_deref()?);
+    SMT = "smt", "Simultaneous multithreading", "SMT", |host| host.smt.map(Value::Switch);
+    NUMA = "numa", "NUMA nodes", "NUMA nodes", |host| host.numa_nodes.map(Value::Count);
+    CPU_QUOTA = "cpu-quota", "CPU quota", "CPU quota", |host| {
+        Some(Value::Figure { figure: host.cpu_quota?, unit: "CPUs", decimals: None })
+    };
+    HUGE_PAGES = "huge-pages", "Transparent huge pages", "huge pages", |host| {
+        text(host.transparent_huge_pages.as_deref()?)
+    };
+    LAST_LEVEL_CACHE = "last-level-cache", "Last-level caches", "last-level caches", |host| {
         host.last_level_cache_bytes.map(Value::Bytes)
-    });
-/// Runnable processes when the run started.
-pub static LOAD: Fact<Host> = host(["load", "Load when the run started", "load at the start"], |host| {
-    Some(Value::Figure { figure: host.load_average?, unit: "", decimals: Some(2) })
+    };
+    LOAD = "load", "Load when the run started", "load at the start", |host| {
+        Some(Value::Figure { figure: host.load_average?, unit: "", decimals: Some(2) })
+    };
 });
 
-/// Name of the GPU.
-pub static GPU_MODEL: Fact<Json> = said("gpu-model", "model", |said| Value::said(&said["name"]));
-/// Number of the GPU.
-pub static GPU_ORDINAL: Fact<Json> = said("gpu-ordinal", "device", |said| Value::said(&said["device"]));
-/// Multiprocessors that the run can use.
-pub static GPU_MULTIPROCESSORS: Fact<Json> =
-    said("gpu-multiprocessors", "multiprocessors", |said| Value::said(&said["multiprocessors"]));
-/// Memory of the GPU.
-pub static GPU_MEMORY: Fact<Json> =
-    said("gpu-memory", "memory", |said| said["memory_bytes"].as_u64().map(Value::Bytes));
-/// MIG mode: on if the GPU is divided into instances.
-pub static MIG_MODE: Fact<Json> = said("mig-mode", "MIG", |said| Value::said(&said["mig_mode"]));
-/// ECC: on if the GPU's memory corrects errors.
-pub static ECC: Fact<Json> = said("ecc", "ECC", |said| Value::said(&said["ecc"]));
-/// Version of the GPU's driver.
-pub static DRIVER: Fact<Json> = said("driver", "driver", |said| Value::said(&said["driver_version"]));
-/// CUDA version that the driver supports.
-pub static CUDA_VERSION: Fact<Json> = said("cuda-version", "CUDA", |said| Value::said(&said["cuda_version"]));
-/// Persistence mode: on if the driver stays loaded without a program.
-pub static PERSISTENCE: Fact<Json> =
-    said("gpu-persistence", "persistence mode", |said| Value::said(&said["persistence_mode"]));
-/// Method by which a backend empties the caches.
-pub static CACHE_FLUSH: Fact<Json> =
-    said("cache-flush", "cache flush", |said| Value::said(&said["cold_caches"]));
-/// Power that the driver enforces.
-pub static POWER_LIMIT: Fact<Json> =
-    said("power-limit", "power limit", |said| figure(&said["power_limit_w"], "W", None));
-/// Maximum clock of the multiprocessors that the driver allows.
-pub static SM_CLOCK_MAX: Fact<Json> =
-    said("sm-clock-max", "maximum clock", |said| figure(&said["sm_clock_max_mhz"], "MHz", Some(0)));
-/// Default clock of the multiprocessors.
-pub static SM_CLOCK_DEFAULT: Fact<Json> =
-    said("sm-clock-default", "default clock", |said| figure(&said["sm_clock_default_mhz"], "MHz", Some(0)));
-/// The clock of the GPU's memory.
-pub static MEMORY_CLOCK: Fact<Json> = said("memory-clock", "memory clock", |said| {
-    let mhz = said["memory_clock_khz"].as_f64()? * 1e-3;
-    Some(Value::Figure { figure: mhz, unit: "MHz", decimals: Some(0) })
+facts!(Json {
+    GPU_MODEL = "gpu-model", "model", |said| Value::said(&said["name"]);
+    GPU_ORDINAL = "gpu-ordinal", "device", |said| Value::said(&said["device"]);
+    GPU_MULTIPROCESSORS = "gpu-multiprocessors", "multiprocessors", |said| Value::said(&said["multiprocessors"]);
+    GPU_MEMORY = "gpu-memory", "memory", |said| said["memory_bytes"].as_u64().map(Value::Bytes);
+    MIG_MODE = "mig-mode", "MIG", |said| Value::said(&said["mig_mode"]);
+    ECC = "ecc", "ECC", |said| Value::said(&said["ecc"]);
+    DRIVER = "driver", "driver", |said| Value::said(&said["driver_version"]);
+    CUDA_VERSION = "cuda-version", "CUDA", |said| Value::said(&said["cuda_version"]);
+    PERSISTENCE = "gpu-persistence", "persistence mode", |said| Value::said(&said["persistence_mode"]);
+    CACHE_FLUSH = "cache-flush", "cache flush", |said| Value::said(&said["cold_caches"]);
+    POWER_LIMIT = "power-limit", "power limit", |said| figure(&said["power_limit_w"], "W", None);
+    SM_CLOCK_MAX = "sm-clock-max", "maximum clock", |said| figure(&said["sm_clock_max_mhz"], "MHz", Some(0));
+    SM_CLOCK_DEFAULT = "sm-clock-default", "default clock", |said| {
+        figure(&said["sm_clock_default_mhz"], "MHz", Some(0))
+    };
+    MEMORY_CLOCK = "memory-clock", "memory clock", |said| {
+        let mhz = said["memory_clock_khz"].as_f64()? * 1e-3;
+        Some(Value::Figure { figure: mhz, unit: "MHz", decimals: Some(0) })
+    };
+    GPU_TIMING = "gpu-timing", "timing", |said| {
+        let timing = &said["timing"];
+        // Earlier reports have the key "holding".
+        let blocking = timing.get("blocking_kernel").or_else(|| timing.get("holding"))?.as_bool()?;
+        text(if blocking { "blocking kernel" } else { "no blocking kernel" })
+    };
+    BUS_ADDRESS = "bus-address", "bus address", |said| text(said["pci_bus_id"].as_str()?);
+    UUID = "uuid", "UUID", |said| text(said["uuid"].as_str()?);
+    SIMD = "simd", "vector instructions", |said| Value::said(&said["simd"]);
 });
-/// Method of GPU timing: with or without a blocking kernel that delays the GPU until all work of a sample is queued.
-pub static GPU_TIMING: Fact<Json> = said("gpu-timing", "timing", |said| {
-    let timing = &said["timing"];
-    // Earlier reports have the key "holding".
-    let blocking = timing.get("blocking_kernel").or_else(|| timing.get("holding"))?.as_bool()?;
-    text(if blocking { "blocking kernel" } else { "no blocking kernel" })
-});
-/// Address of the GPU on its bus.
-pub static BUS_ADDRESS: Fact<Json> =
-    said("bus-address", "bus address", |said| text(said["pci_bus_id"].as_str()?));
-/// Unique identifier of the GPU.
-pub static UUID: Fact<Json> = said("uuid", "UUID", |said| text(said["uuid"].as_str()?));
-/// Vector instructions of the CPU kernels.
-pub static SIMD: Fact<Json> = said("simd", "vector instructions", |said| Value::said(&said["simd"]));
 
 #[cfg(test)]
 mod tests {
@@ -160,6 +124,13 @@ mod tests {
         assert_eq!(of(&CPU_QUOTA, &host).as_deref(), Some("15.5 CPUs"));
         assert_eq!(of(&LAST_LEVEL_CACHE, &host).as_deref(), Some("105 MiB"));
         assert_eq!(of(&LOAD, &host).as_deref(), Some("0.40"));
+        assert_eq!([&SMT, &NUMA].map(|fact| of(fact, &host).unwrap()), ["on", "1"]);
+        let figures = [&MEMORY, &CPU_QUOTA, &NUMA].map(|fact| fact.of(&host).unwrap().figure());
+        assert_eq!(
+            figures,
+            [Some(137_438_953_472.0), Some(15.5), None],
+            "only sizes and figures can be near to others"
+        );
         assert_eq!([of(&OS, &host), of(&KERNEL, &host)], [Some("Linux 6.8".into()), None]);
         host.os = "Debian GNU/Linux 12, Linux 6.1".into();
         assert_eq!([&OS, &KERNEL].map(|fact| of(fact, &host).unwrap()), ["Debian GNU/Linux 12", "Linux 6.1"]);
@@ -176,11 +147,20 @@ mod tests {
     fn facts_of_a_device_are_read_from_its_backends_description() {
         let said = json!({
             "device": 3, "name": "NVIDIA H200", "ecc": true, "power_limit_w": 700.0, "memory_clock_khz": 3_201_000,
-            "memory_bytes": 1u64 << 30, "timing": { "blocking_kernel": true }, "mig_mode": null,
+            "memory_bytes": 1u64 << 30, "timing": { "blocking_kernel": true }, "mig_mode": null, "persistence_mode": false,
         });
         let of = |fact: &Fact<Json>| fact.of(&said).map(|value| value.to_string());
-        let expected = ["3", "NVIDIA H200", "on", "700 W", "3201 MHz", "1.00 GiB", "blocking kernel"];
-        let facts = [&GPU_ORDINAL, &GPU_MODEL, &ECC, &POWER_LIMIT, &MEMORY_CLOCK, &GPU_MEMORY, &GPU_TIMING];
+        let expected = ["3", "NVIDIA H200", "on", "off", "700 W", "3201 MHz", "1.00 GiB", "blocking kernel"];
+        let facts = [
+            &GPU_ORDINAL,
+            &GPU_MODEL,
+            &ECC,
+            &PERSISTENCE,
+            &POWER_LIMIT,
+            &MEMORY_CLOCK,
+            &GPU_MEMORY,
+            &GPU_TIMING,
+        ];
         assert_eq!(facts.map(|fact| of(fact).unwrap()), expected);
         assert_eq!([of(&MIG_MODE), of(&UUID)], [None, None]);
         let earlier = |holding: bool| GPU_TIMING.of(&serde_json::json!({ "timing": { "holding": holding } }));

@@ -5,31 +5,16 @@ use gpubench_text::count::counted;
 use crate::Side;
 use crate::report::{BackendState, Host, Report, Row};
 
-/// Returns the machine of a side: the device that the first of its backends names, or the host's CPU with the threads
-/// in use; `None` when no row is on that side.
-pub fn machine(report: &Report, side: Side) -> Option<String> {
-    machine_of(report, |row| row.side == side)
-}
-
 /// Returns the machine of some rows, which are of one side: the device that the first of their backends names, or the
 /// host's CPU with the threads in use; `None` without such rows.
 pub fn machine_of(report: &Report, takes_part: impl Fn(&Row) -> bool) -> Option<String> {
     let side = report.rows.iter().find(|row| takes_part(row))?.side;
-    match (device_of(report, &takes_part), side) {
+    let device = states(report, &takes_part).find_map(|backend| device_of_backend(report, backend));
+    match (device, side) {
         (Some(device), _) => Some(device.to_owned()),
         (None, Side::Cpu) => Some(host_with(report, states(report, &takes_part).find_map(threads_of))),
         (None, Side::Gpu) => None,
     }
-}
-
-/// Returns the device of a side: that of the first of its backends that names one.
-pub fn device(report: &Report, side: Side) -> Option<&str> {
-    device_of(report, &|row: &Row| row.side == side)
-}
-
-/// Returns the device of some rows. The host's CPU, which some backends name, is none.
-fn device_of<'a>(report: &'a Report, takes_part: &impl Fn(&Row) -> bool) -> Option<&'a str> {
-    states(report, takes_part).find_map(|backend| device_of_backend(report, backend))
 }
 
 /// Returns the device of a backend; `None` for the host's CPU, whether the backend names it or not.
@@ -47,8 +32,7 @@ fn states<'a>(
     report.environment.backends.iter().filter(move |backend| has_rows(&backend.name))
 }
 
-/// Returns the device in a backend's description: a string under `name` or `device`. A backend on the host's CPU has
-/// none.
+/// Returns the device in a backend's description: a string under `name` or `device`. Backends on the host's CPU have none.
 pub fn device_name(backend: &BackendState) -> Option<&str> {
     ["name", "device"].iter().find_map(|key| backend.description.get(key)?.as_str())
 }
@@ -106,6 +90,10 @@ pub fn processor(model: &str) -> String {
 mod tests {
     use super::*;
     use crate::report::example;
+
+    fn machine(report: &Report, side: Side) -> Option<String> {
+        machine_of(report, |row| row.side == side)
+    }
 
     #[test]
     fn each_side_is_called_by_its_device_or_its_cpu() {

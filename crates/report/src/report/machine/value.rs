@@ -70,39 +70,3 @@ impl fmt::Display for Value {
 pub fn plain(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn values_are_written_with_their_unit() {
-        let figure = |figure, unit, decimals| Value::Figure { figure, unit, decimals };
-        for (value, text) in [
-            (figure(15.5, "CPUs", None), "15.5 CPUs"),
-            (figure(0.4, "", Some(2)), "0.40"),
-            (figure(1980.4, "MHz", Some(0)), "1980 MHz"),
-            (Value::Bytes(105 << 20), "105 MiB"),
-            (Value::Switch(false), "off"),
-            (Value::Count(2), "2"),
-        ] {
-            assert_eq!(value.to_string(), text);
-        }
-    }
-
-    #[test]
-    fn values_of_a_description_have_no_quotes_and_null_is_no_value() {
-        let said = |value| Value::said(&value).map(|value| value.to_string());
-        assert_eq!(said(json!("580.1")).as_deref(), Some("580.1"));
-        assert_eq!(said(json!(132)).as_deref(), Some("132"));
-        assert_eq!(said(json!(true)).as_deref(), Some("on"));
-        assert_eq!(said(json!(null)), None);
-    }
-
-    #[test]
-    fn only_sizes_and_figures_can_be_near_to_others() {
-        assert_eq!(Value::Bytes(8).figure(), Some(8.0));
-        assert_eq!(Value::Count(8).figure(), None);
-    }
-}

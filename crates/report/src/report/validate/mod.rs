@@ -31,10 +31,7 @@ const SHOWN: usize = 100;
 /// Next step at the end of every refusal.
 const FIX: &str = "correct it or run the sweep again";
 
-/// Refuses reports that contradict themselves.
-///
-/// # Errors
-/// The report contradicts itself; the message is one line that names the first such row and key.
+/// Refuses reports that contradict themselves, in one line that names the first such row and key.
 pub(crate) fn check(report: &Report) -> anyhow::Result<()> {
     let environment = &report.environment;
     ensure!(

@@ -14,18 +14,14 @@ use super::super::cell_run::CellRun;
 use super::super::plausible::{implausible, implausible_phases};
 use super::super::time_spent;
 use super::super::workers::format_duration;
-use super::{CellSession, SessionEnd, closed};
+use super::{CellSession, SessionEnd, Steps, closed};
 use crate::worker::client::WaitError;
 
 impl CellSession<'_> {
     /// Sends a request and waits for its reply within the time left of the cell's limit.
-    pub(super) fn exchange(
-        &mut self,
-        cell_run: &mut CellRun<'_>,
-        request: &Request,
-    ) -> Result<Reply, SessionEnd> {
+    pub(super) fn exchange(&mut self, cell_run: &mut CellRun<'_>, request: &Request) -> Steps<Reply> {
         let stop = self.workers.stop();
-        let Ok(client) = self.workers.ready(&cell_run.worker, self.observer) else {
+        let Ok(client) = self.workers.ready(&cell_run.worker, self.observer)? else {
             return Err(SessionEnd::Interrupted);
         };
         let start = Instant::now();
@@ -102,7 +98,7 @@ impl CellSession<'_> {
     }
 
     /// Returns a new file for the cell's next answer, if its worker is external.
-    pub(super) fn answer_file(&mut self, cell_run: &mut CellRun<'_>) -> Result<Option<PathBuf>, SessionEnd> {
+    pub(super) fn answer_file(&mut self, cell_run: &mut CellRun<'_>) -> Steps<Option<PathBuf>> {
         if !self.is_external(cell_run) {
             return Ok(None);
         }
@@ -110,7 +106,6 @@ impl CellSession<'_> {
     }
 }
 
-/// Reason for a reply that only workers of gpubench send.
 const JUDGED_ITSELF: &str =
     "it judged its own answer, which only workers of gpubench do; reply with `answered`";
 

@@ -20,15 +20,9 @@ use super::inputs::InputFingerprints;
 use super::judge::AnswerJudge;
 use super::screening;
 use super::workers::states::add_libraries;
-use super::workers::{NO_ANSWER, SEE_DOCTOR, WorkerUnavailable, Workers};
+use super::workers::{Interrupted, NO_ANSWER, NoWorker, Workers};
 use crate::observe::Observer;
 
-/// The user has ended the run.
-#[derive(Debug, thiserror::Error)]
-#[error("the user has ended the run")]
-pub(crate) struct Interrupted;
-
-/// The reason that a session ends early.
 enum SessionEnd {
     /// The row is complete, and the worker can go on.
     Row,
@@ -38,8 +32,15 @@ enum SessionEnd {
     Lost(String),
     /// Memory is short while workers hold other jobs.
     Crowded(Unavailable),
-    /// The user has ended the run.
     Interrupted,
+}
+
+type Steps<T = ()> = Result<T, SessionEnd>;
+
+impl From<Interrupted> for SessionEnd {
+    fn from(_: Interrupted) -> Self {
+        SessionEnd::Interrupted
+    }
 }
 
 pub(crate) struct CellSession<'a> {
@@ -47,7 +48,6 @@ pub(crate) struct CellSession<'a> {
     pub(crate) observer: &'a mut dyn Observer,
     /// The fingerprints of operands so far.
     pub inputs: InputFingerprints,
-    /// Judges the answers of external workers.
     pub(crate) judge: AnswerJudge,
     /// What an earlier start of the same run has left.
     pub(crate) earlier: Option<&'a Earlier>,
@@ -75,7 +75,6 @@ impl CellSession<'_> {
         self.after(cell_run, attempt)
     }
 
-    /// Samples a prepared cell in `round`, by `rule`.
     pub(crate) fn sample(
         &mut self,
         cell_run: &mut CellRun<'_>,
@@ -90,7 +89,6 @@ impl CellSession<'_> {
         self.after(cell_run, attempt)
     }
 
-    /// Takes a few samples of a prepared cell, for screening.
     pub(crate) fn screen(&mut self, cell_run: &mut CellRun<'_>, is_warm: bool) -> Result<(), Interrupted> {
         if cell_run.has_ended() {
             return Ok(());
@@ -119,20 +117,15 @@ impl CellSession<'_> {
 
     fn release_job(&mut self, worker: &WorkerId, job: u64) -> Result<(), Interrupted> {
         self.judge.rest();
-        self.workers.release(worker, job, self.limit).map_err(|_| Interrupted)
+        self.workers.release(worker, job, self.limit)
     }
 
-    /// Returns whether a live worker holds the cell's job.
     fn holds(&self, cell_run: &CellRun<'_>) -> bool {
         self.workers.holds(&cell_run.worker, cell_run.job())
     }
 
     /// Completes the row of a cell whose session has ended, and replaces a lost worker.
-    fn after(
-        &mut self,
-        cell_run: &mut CellRun<'_>,
-        attempt: Result<(), SessionEnd>,
-    ) -> Result<(), Interrupted> {
+    fn after(&mut self, cell_run: &mut CellRun<'_>, attempt: Steps) -> Result<(), Interrupted> {
         match attempt {
             Ok(()) => Ok(()),
             // A failed cell no longer needs its memory.
@@ -147,11 +140,8 @@ impl CellSession<'_> {
             }
             Err(SessionEnd::Lost(reason)) => {
                 self.workers.discard(&cell_run.worker);
-                match self.workers.ready(&cell_run.worker, self.observer) {
-                    Err(WorkerUnavailable::Interrupted) => return Err(Interrupted),
-                    Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {
-                        cell_run.lose(Outcome::Failed, reason, None);
-                    }
+                match self.workers.ready(&cell_run.worker, self.observer)? {
+                    Err(_) => cell_run.lose(Outcome::Failed, reason, None),
                     // The new worker starts, so the cell itself caused the loss.
                     Ok(_) => cell_run.fail(reason),
                 }
@@ -165,19 +155,22 @@ impl CellSession<'_> {
         }
     }
 
-    fn prepare_steps(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), SessionEnd> {
+    fn prepare_steps(&mut self, cell_run: &mut CellRun<'_>) -> Steps {
         cell_run.is_preparing = true;
         let case = &cell_run.planned.cell.case;
         if let Some(reason) = op::find(&case.op).and_then(|op| op.nothing_to_compute(case)) {
             cell_run.skip(Unavailable::new(reason, "choose a larger size or density"));
             return Err(SessionEnd::Row);
         }
-        self.await_worker(cell_run)?;
+        if let Err(NoWorker { outcome, cause }) = self.workers.ready(&cell_run.worker, self.observer)? {
+            cell_run.lose(outcome, cause.reason, cause.fix);
+            return Err(SessionEnd::Row);
+        }
         if !self.is_external(cell_run) {
             self.judge.rest();
         }
         // The worker may time choices of threads.
-        self.workers.give_turn(&cell_run.worker, self.observer).map_err(|_| SessionEnd::Interrupted)?;
+        self.workers.give_turn(&cell_run.worker, self.observer)?;
         let (cell, threads, picked) = (cell_run.asked(), cell_run.row.threads, cell_run.row.picked.clone());
         let (job, answer) = (cell_run.job(), self.answer_file(cell_run)?);
         let reply = self.exchange(cell_run, &Request::Prepare { job, cell, threads, picked, answer })?;
@@ -215,13 +208,8 @@ impl CellSession<'_> {
         }
     }
 
-    fn sample_steps(
-        &mut self,
-        cell_run: &mut CellRun<'_>,
-        rule: &Rule,
-        round: u32,
-    ) -> Result<(), SessionEnd> {
-        self.workers.give_turn(&cell_run.worker, self.observer).map_err(|_| SessionEnd::Interrupted)?;
+    fn sample_steps(&mut self, cell_run: &mut CellRun<'_>, rule: &Rule, round: u32) -> Steps {
+        self.workers.give_turn(&cell_run.worker, self.observer)?;
         let shortest_s = cell_run.series.seconds().into_iter().min_by(f64::total_cmp);
         let mut warm_up = Some(cell_run.planned.sampling.warm_up(round, shortest_s));
         loop {
@@ -241,15 +229,14 @@ impl CellSession<'_> {
         }
     }
 
-    fn screen_steps(&mut self, cell_run: &mut CellRun<'_>, is_warm: bool) -> Result<(), SessionEnd> {
-        self.workers.give_turn(&cell_run.worker, self.observer).map_err(|_| SessionEnd::Interrupted)?;
+    fn screen_steps(&mut self, cell_run: &mut CellRun<'_>, is_warm: bool) -> Steps {
+        self.workers.give_turn(&cell_run.worker, self.observer)?;
         let first_s = cell_run.row.phases.as_ref().map_or(0.0, |phases| phases.first_s);
         let max_s = cell_run.planned.rule().hard_time_s;
         self.measure(cell_run, screening::batch(first_s, is_warm, max_s), 0)
     }
 
-    /// Has the worker take a batch of samples.
-    fn measure(&mut self, cell_run: &mut CellRun<'_>, batch: Batch, round: u32) -> Result<(), SessionEnd> {
+    fn measure(&mut self, cell_run: &mut CellRun<'_>, batch: Batch, round: u32) -> Steps {
         match self.exchange(cell_run, &Request::Measure { job: cell_run.job(), batch })? {
             Reply::Measured { clock, mut result } if !result.samples.is_empty() => {
                 let unaltered = result.unaltered.take();
@@ -264,7 +251,7 @@ impl CellSession<'_> {
     }
 
     /// Has the worker compare the timed answer with the judged one; with `execute`, also the answer of one more execution.
-    fn verify_steps(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Result<(), SessionEnd> {
+    fn verify_steps(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Steps {
         // An external worker gives one answer at a time.
         if execute && self.is_external(cell_run) && cell_run.series.has_unchecked() {
             self.check_answer(cell_run, false)?;
@@ -275,7 +262,7 @@ impl CellSession<'_> {
     }
 
     /// Has an answer of a prepared cell checked: the last one, or with `execute` one more.
-    fn check_answer(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Result<(), SessionEnd> {
+    fn check_answer(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Steps {
         match self.verify_reply(cell_run, execute, None)? {
             Reply::Verified => Ok(()),
             other => Err(ended(cell_run, other)),
@@ -287,7 +274,7 @@ impl CellSession<'_> {
         cell_run: &mut CellRun<'_>,
         execute: bool,
         alter: Option<Decisive>,
-    ) -> Result<Reply, SessionEnd> {
+    ) -> Steps<Reply> {
         let start = Instant::now();
         let (job, answer) = (cell_run.job(), self.answer_file(cell_run)?);
         let reply = self.exchange(cell_run, &Request::Verify { job, execute, alter, answer })?;
@@ -297,9 +284,8 @@ impl CellSession<'_> {
         Ok(reply)
     }
 
-    /// Has an answer for an altered operand checked. A call that fails on it, and not on the operands that are timed, costs the
-    /// cell nothing.
-    fn check_altered(&mut self, cell_run: &mut CellRun<'_>, decisive: Decisive) -> Result<(), SessionEnd> {
+    /// Has an answer for an altered operand checked. A call that fails on that operand alone costs the cell nothing.
+    fn check_altered(&mut self, cell_run: &mut CellRun<'_>, decisive: Decisive) -> Steps {
         match self.verify_reply(cell_run, false, Some(decisive))? {
             Reply::Verified => Ok(()),
             Reply::Failed { reason, device_lost: false } => {
@@ -307,21 +293,6 @@ impl CellSession<'_> {
                 Ok(())
             }
             other => Err(ended(cell_run, other)),
-        }
-    }
-
-    fn await_worker(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), SessionEnd> {
-        match self.workers.ready(&cell_run.worker, self.observer) {
-            Ok(_) => Ok(()),
-            Err(WorkerUnavailable::Interrupted) => Err(SessionEnd::Interrupted),
-            Err(WorkerUnavailable::Missing(missing)) => {
-                cell_run.skip(missing);
-                Err(SessionEnd::Row)
-            }
-            Err(WorkerUnavailable::Broken(reason)) => {
-                cell_run.lose(Outcome::Failed, reason, Some(SEE_DOCTOR.into()));
-                Err(SessionEnd::Row)
-            }
         }
     }
 }

@@ -14,29 +14,20 @@ use rayon::prelude::*;
 /// Bytes that a thread reads at once: one thread alone would take longer for the pages of new memory than for the copy.
 const AT_ONCE: usize = 4 << 20;
 
-/// The bytes of an answer, in order.
-pub trait AnswerSource {
-    /// Fills `bytes` with the next ones.
-    ///
-    /// # Errors
-    /// There are fewer, or they cannot be read.
-    fn fill(&mut self, bytes: &mut [u8]) -> IoResult<()>;
-}
-
-impl<R: Read> AnswerSource for R {
-    fn fill(&mut self, bytes: &mut [u8]) -> IoResult<()> {
-        self.read_exact(bytes)
-    }
-}
-
 /// A file that several threads read.
 struct Shared {
     file: File,
     at: u64,
 }
 
-impl AnswerSource for Shared {
-    fn fill(&mut self, bytes: &mut [u8]) -> IoResult<()> {
+impl Read for Shared {
+    fn read(&mut self, bytes: &mut [u8]) -> IoResult<usize> {
+        let count = self.file.read_at(bytes, self.at)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+
+    fn read_exact(&mut self, bytes: &mut [u8]) -> IoResult<()> {
         let length = bytes.len() as u64;
         bytes.par_chunks_mut(AT_ONCE).enumerate().try_for_each(|(index, part)| {
             self.file.read_exact_at(part, self.at + (index * AT_ONCE) as u64)
@@ -69,7 +60,7 @@ pub(super) fn read(
 /// # Errors
 /// The text says what is wrong: the length of the file, or the shape or type of an array.
 pub fn parse(
-    file: &mut impl AnswerSource,
+    file: &mut impl Read,
     length: u64,
     arrays: &[Array],
     columns: u64,
@@ -104,14 +95,14 @@ fn bytes_of(array: &Array) -> Option<u128> {
     elements.checked_mul(u128::from(array.dtype.bytes()))
 }
 
-fn dense(file: &mut impl AnswerSource, array: &Array) -> Result<Operand, String> {
+fn dense(file: &mut impl Read, array: &Array) -> Result<Operand, String> {
     let (rows, cols) = (array.shape[0], array.shape.get(1).copied().unwrap_or(1));
     Ok(Operand::Dense(Dense { rows: rows as usize, cols: cols as usize, values: values(file, array)? }))
 }
 
 /// Reads a sparse matrix: `offsets` of its rows, columns of its entries, and their values.
 fn sparse(
-    file: &mut impl AnswerSource,
+    file: &mut impl Read,
     offsets: &Array,
     [column_array, entries]: [Option<&Array>; 2],
     columns: u64,
@@ -137,7 +128,7 @@ fn sparse(
     Ok(Operand::Csr(Csr { rows: indptr.len() - 1, cols: columns as usize, indptr, indices, values }))
 }
 
-fn values(file: &mut impl AnswerSource, array: &Array) -> Result<Values, String> {
+fn values(file: &mut impl Read, array: &Array) -> Result<Values, String> {
     let count = array.shape.iter().product();
     Ok(match array.dtype {
         ElementType::F32 => Values::F32(numbers(file, count, 0.0)?),
@@ -148,9 +139,9 @@ fn values(file: &mut impl AnswerSource, array: &Array) -> Result<Values, String>
     })
 }
 
-fn numbers<T: Plain + Clone>(file: &mut impl AnswerSource, count: u64, zero: T) -> Result<Vec<T>, String> {
+fn numbers<T: Plain + Clone>(file: &mut impl Read, count: u64, zero: T) -> Result<Vec<T>, String> {
     let mut numbers = vec![zero; count as usize];
-    file.fill(bytes_mut(&mut numbers))
+    file.read_exact(bytes_mut(&mut numbers))
         .map_err(|error| format!("the file of the answer ends early ({error})"))?;
     Ok(numbers)
 }

@@ -51,10 +51,7 @@ impl AnswerJudge {
         AnswerJudge { own: OwnJudge::new(program, files), ..AnswerJudge::default() }
     }
 
-    /// Returns the path of a file that does not exist yet, for one answer.
-    ///
-    /// # Errors
-    /// No private folder for it can be made.
+    /// Returns the path of a file that does not exist yet, for one answer, in a private folder.
     pub(crate) fn new_file(&mut self) -> Result<PathBuf, String> {
         let folder = match self.folder.take() {
             Some(folder) => folder,
@@ -99,7 +96,6 @@ impl AnswerJudge {
         reply.unwrap_or_else(unjudged)
     }
 
-    /// Judges the first answer of a job.
     fn first(&mut self, job: u64, path: &Path, about: &AnswerContext<'_>) -> Result<Reply, CellError> {
         self.jobs.remove(&job);
         let Answered { phases, picked, threads, libraries, .. } = about.answered.clone();
@@ -196,14 +192,12 @@ impl AnswerJudge {
 const OTHER_INPUTS: &str = "its inputs differ from those in another process with the same seed: the function of the inputs must \
                             take all random numbers from its rng, and read nothing that changes";
 
-/// Reason for an altered operand that is not as it was before.
 const NOT_RESTORED: &str = "the operands are not what they were before one of them was altered";
 
 fn not_prepared() -> CellError {
     CellError::Failed("it answered for a job that was not prepared".into())
 }
 
-/// Returns the reply about an answer that cannot be judged.
 fn unjudged(error: CellError) -> Reply {
     match error {
         CellError::OutOfMemory { .. } => Reply::Skipped {
@@ -215,7 +209,6 @@ fn unjudged(error: CellError) -> Reply {
     }
 }
 
-/// An answer and the case it is for.
 struct AnswerContext<'a> {
     case: &'a Case,
     variant: &'a Variant,
@@ -241,5 +234,4 @@ impl AnswerContext<'_> {
     }
 }
 
-/// Bytes that any answer may have.
 const SMALL_BYTES: u128 = 1 << 20;

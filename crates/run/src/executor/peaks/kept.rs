@@ -28,7 +28,6 @@ struct Kept {
 }
 
 impl Key {
-    /// Returns the key of `backend` in that state on the host of `environment`.
     pub(crate) fn new(backend: &str, environment: &Environment, state: &Value) -> Key {
         // The load changes between runs, so it is not part of the key.
         let host = Host { load_average: None, ..environment.host.clone() };
@@ -88,8 +87,6 @@ pub(crate) fn newest(folder: &Path, backend: &str) -> Option<Peaks> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     fn environment() -> Environment {
@@ -104,14 +101,6 @@ mod tests {
     fn peaks() -> Peaks {
         let measured = "2026-11-21T10:00:00Z".into();
         Peaks { read: Some(4.1e12), copy: Some(1.0 / 3.0), measured, ..Peaks::default() }
-    }
-
-    #[test]
-    fn kept_peaks_are_read_and_marked_as_cached() {
-        let folder = tempfile::tempdir().unwrap();
-        assert_eq!(key().read(folder.path()), None);
-        key().write(folder.path(), &peaks());
-        assert_eq!(key().read(folder.path()), Some(Peaks { cached: true, ..peaks() }));
     }
 
     #[test]
@@ -186,14 +175,5 @@ mod tests {
         }
         assert_ne!(Key::new("cuda", &environment(), &Value::Null).name(), key().name());
         assert!(key().name().starts_with("cuda-"));
-    }
-
-    proptest! {
-        #[test]
-        fn any_file_is_read_or_is_none(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let folder = tempfile::tempdir().unwrap();
-            std::fs::write(key().path(folder.path()), bytes).unwrap();
-            prop_assert_eq!(key().read(folder.path()), None);
-        }
     }
 }

@@ -4,7 +4,6 @@
 
 mod kept;
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -15,7 +14,7 @@ use gpubench_backend::{self as backend, Peaks};
 use gpubench_report::report::{RunWarning, now};
 
 use super::report_writer::ReportWriter;
-use super::workers::{NO_ANSWER, WorkerUnavailable, Workers, format_duration};
+use super::workers::{Interrupted, NO_ANSWER, Workers, format_duration};
 use super::{RunSpec, advice};
 use crate::observe::Observer;
 use crate::worker::client::WaitError;
@@ -37,16 +36,13 @@ pub enum PeakSource {
 /// Time limit for the peaks of one backend, even where a cell may take longer.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Begin of the warnings about peaks that could not be measured.
 const WARNING: &str = "the peaks of ";
 
-/// Returns whether a warning of a run says that peaks could not be measured.
 pub(crate) fn is_of_peaks(warning: &RunWarning) -> bool {
     warning.text.starts_with(WARNING)
 }
 
-/// Records the peaks of every backend that could start, one after the other, while no worker is starting. Breaks if the
-/// user has ended the run.
+/// Records the peaks of every backend that could start, one after the other, while no worker is starting.
 ///
 /// Peaks measured while `others` used the CPUs are too low, and are not kept for later runs.
 ///
@@ -58,41 +54,36 @@ pub(crate) fn gather(
     others: Option<&OtherPrograms>,
     writer: &mut ReportWriter,
     observer: &mut dyn Observer,
-) -> ControlFlow<()> {
+) -> Result<(), Interrupted> {
     if run.peaks == PeakSource::Unwanted {
-        return ControlFlow::Continue(());
+        return Ok(());
     }
     // Peaks need all threads, so only the workers on all threads measure them.
     // External workers run on hardware whose peaks the backends of gpubench measure.
     let mut ready = vec![];
     for id in workers.describing().into_iter().filter(|id| run.registry.find(&id.backend).is_some()) {
-        match workers.ready(&id, observer) {
-            Ok(_) => ready.push(id),
-            Err(WorkerUnavailable::Interrupted) => return ControlFlow::Break(()),
-            // Its cells will report the reason.
-            Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {}
+        // The cells of a backend that cannot start report the reason.
+        if workers.ready(&id, observer)?.is_ok() {
+            ready.push(id);
         }
     }
     let states = workers.states();
     for id in ready {
         let state = states.iter().find(|state| state.name == id.backend);
-        if let Some(peaks) = run.earlier.as_ref().zip(state).and_then(|(earlier, now)| earlier.peaks(now)) {
-            workers.slot(&id).report.peaks = Some(peaks);
-            continue;
-        }
+        let earlier = run.earlier.as_ref().zip(state).and_then(|(earlier, now)| earlier.peaks(now));
         let key = workers.slot(&id).peaks_depend_on.as_ref();
         let key = key.map(|state| Key::new(&id.backend, &writer.report.environment, state));
         let cached = match &run.peaks {
             PeakSource::Kept(folder) => key.as_ref().map(|key| (folder, key)),
             PeakSource::Unwanted | PeakSource::Measured => None,
         };
-        if let Some(kept) = cached.and_then(|(folder, key)| key.read(folder)) {
-            workers.slot(&id).report.peaks = Some(kept);
+        if let Some(known) = earlier.or_else(|| cached.and_then(|(folder, key)| key.read(folder))) {
+            workers.slot(&id).report.peaks = Some(known);
             continue;
         }
         let device = device_text(&id.backend);
         let once = if cached.is_some() { " (once per machine)" } else { "" };
-        observer.measuring(&format!("peak bandwidth and FLOP rate of {device}{once}"));
+        observer.measuring(&format!("measuring peak bandwidth and FLOP rate of {device}{once}"));
         let (start, before_s) = (Instant::now(), workers.time_spent.total_s());
         let measured = measure_all(run, &id.backend, workers, observer);
         // The starts of workers and the waits meanwhile are counted already.
@@ -113,10 +104,9 @@ pub(crate) fn gather(
         writer.advise(warnings);
     }
     workers.start_absent();
-    ControlFlow::Continue(())
+    Ok(())
 }
 
-/// Names the device of a backend for the user.
 fn device_text(backend: &str) -> &str {
     match backend {
         "cpu" => "the CPU",
@@ -132,7 +122,7 @@ fn measure_all(
     backend: &str,
     workers: &mut Workers,
     observer: &mut dyn Observer,
-) -> ControlFlow<(), (Option<Peaks>, Vec<RunWarning>)> {
+) -> Result<(Option<Peaks>, Vec<RunWarning>), Interrupted> {
     let (mut all, mut warnings) = (None::<Peaks>, vec![]);
     let libraries = run.registry.find(backend).map(|found| backend::preferred_libraries(found, &run.options));
     for library in std::iter::once(None).chain(libraries.unwrap_or_default().into_iter().map(Some)) {
@@ -142,33 +132,27 @@ fn measure_all(
             Err(warning) => warnings.push(warning),
         }
     }
-    ControlFlow::Continue((all, warnings))
+    Ok((all, warnings))
 }
 
-/// Measures peaks in that worker, which is then ended unless it loads no library and has no peaks. Breaks if the user has
-/// ended the run.
+/// Measures peaks in that worker, which is then ended unless it loads no library and has no peaks.
 fn measure(
     id: &WorkerId,
     cell_timeout: Duration,
     workers: &mut Workers,
     observer: &mut dyn Observer,
-) -> ControlFlow<(), Result<Option<Peaks>, RunWarning>> {
+) -> Result<Result<Option<Peaks>, RunWarning>, Interrupted> {
     let stop = workers.stop();
     let limit = cell_timeout.min(LONGEST);
-    let ready = workers.ready(id, observer).map(|_| ());
-    match ready.and_then(|()| workers.give_turn(id, observer)) {
-        Ok(()) => {}
-        Err(WorkerUnavailable::Interrupted) => return ControlFlow::Break(()),
-        // Its cells, if there are any, report the reason.
-        Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {
-            return ControlFlow::Continue(Ok(None));
-        }
+    if workers.ready(id, observer)?.is_ok() {
+        workers.give_turn(id, observer)?;
     }
-    let Ok(client) = workers.ready(id, observer) else { return ControlFlow::Break(()) };
+    // The cells of a worker that cannot start, if there are any, report the reason.
+    let Ok(client) = workers.ready(id, observer)? else { return Ok(Ok(None)) };
     client.send(&Request::Peaks);
     let reply = client.wait(Instant::now() + limit, &|| stop.is_asked(), &mut |_| {});
     match reply {
-        Ok(Reply::Peaks { peaks: None }) if id.library.is_none() => return ControlFlow::Continue(Ok(None)),
+        Ok(Reply::Peaks { peaks: None }) if id.library.is_none() => return Ok(Ok(None)),
         Ok(Reply::Peaks { .. } | Reply::Failed { device_lost: false, .. }) => workers.retire(id),
         // The worker is lost or still measuring.
         _ => workers.discard(id),
@@ -177,17 +161,17 @@ fn measure(
         Ok(Reply::Peaks { peaks }) => {
             let measured = now().to_string();
             let dated = peaks.map(|found| Peaks { measured, cached: false, ..found });
-            return ControlFlow::Continue(Ok(dated.and_then(Peaks::plausible)));
+            return Ok(Ok(dated.and_then(Peaks::plausible)));
         }
         Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => (reason, "run again"),
         Ok(_) => (NO_ANSWER.into(), "run again"),
-        Err(WaitError::Interrupted) => return ControlFlow::Break(()),
+        Err(WaitError::Interrupted) => return Err(Interrupted),
         Err(WaitError::TimedOut) => {
             let next = if limit < LONGEST { "raise --cell-timeout" } else { "run on an idle machine" };
             (format!("measuring them took more than {}", format_duration(limit)), next)
         }
     };
-    ControlFlow::Continue(Err(RunWarning {
+    Ok(Err(RunWarning {
         text: format!("{WARNING}{id} could not be measured: {reason}"),
         next: format!("{next}, or skip the peaks with --no-peaks"),
     }))

@@ -17,12 +17,12 @@ use gpubench_report::report::{Execute, Outcome, Report, variables};
 
 use super::budget;
 use super::cell_run::CellRun;
-use super::cell_session::{CellSession, Interrupted};
+use super::cell_session::CellSession;
 use super::inputs::InputFingerprints;
 use super::judge::AnswerJudge;
 use super::report_writer::ReportWriter;
 use super::screening::Copies;
-use super::workers::Workers;
+use super::workers::{Interrupted, Workers};
 use super::{PlannedCell, RunSpec, advice, block, order};
 use crate::observe::Observer;
 
@@ -69,24 +69,23 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Runs the cells of the plan, and those that narrow crossovers. Returns whether the user ended the run meanwhile.
-    pub(crate) fn run(&mut self) -> bool {
-        self.run_cells(&self.run.cells, 0) || self.refine()
+    /// Runs the cells of the plan, and those that narrow crossovers.
+    pub(crate) fn run(&mut self) -> Result<(), Interrupted> {
+        self.run_cells(&self.run.cells, 0)?;
+        self.refine()
     }
 
-    /// Runs cells block by block; `first` is the position of the first one. Returns whether the user ended the run meanwhile.
-    fn run_cells(&mut self, cells: &[PlannedCell], first: usize) -> bool {
+    /// Runs cells block by block; `first` is the position of the first one.
+    fn run_cells(&mut self, cells: &[PlannedCell], first: usize) -> Result<(), Interrupted> {
         let cell_runs = cells.iter().zip(first..).map(|(planned, position)| self.cell_run(planned, position));
         for mut block in block::blocks(cell_runs.collect(), memory::free_host_bytes()) {
             block.iter().for_each(|cell_run| self.record(cell_run));
-            if let Err(Interrupted) = self.steps(&mut block) {
-                block.iter().for_each(|cell_run| self.record(cell_run));
-                return true;
-            }
+            let steps = self.steps(&mut block);
+            steps.inspect_err(|_| block.iter().for_each(|cell_run| self.record(cell_run)))?;
             self.left -= block.len();
             self.wide.extend(block.iter().filter_map(advice::ImpreciseCell::of));
         }
-        false
+        Ok(())
     }
 
     /// Returns the run of a cell, which has ended if an earlier start of the run has finished it.
@@ -113,22 +112,14 @@ impl<'a> Rounds<'a> {
         let time_spent = self.session.workers.time_spent;
         let states = self.session.workers.end();
         let thread_speeds = states.iter().find_map(|state| state.timer_overhead.as_ref()?.thread_speeds);
-        let machine = advice::MachineState {
-            other_programs: self.writer.report.environment.other_programs,
-            thread_speeds,
-        };
+        let other_programs = self.writer.report.environment.other_programs;
         if !self.simulated {
             let quota = self.writer.quota.as_ref().and_then(|watch| Some((watch.cpus, watch.pauses()?)));
             let set = environment::set_variables().filter(|(_, value)| !variables::is_off(value));
-            let names = set.map(|(name, _)| name);
-            self.writer.advise(advice::of_environment(
-                &self.writer.report.environment,
-                names,
-                &states,
-                quota,
-            ));
+            let (names, environment) = (set.map(|(name, _)| name), &self.writer.report.environment);
+            self.writer.advise(advice::of_environment(environment, names, &states, quota));
         }
-        self.writer.advise(advice::of_run(&self.wide, budget, machine));
+        self.writer.advise(advice::of_run(&self.wide, budget, other_programs, thread_speeds));
         for state in &states {
             let vectors = state.description["simd"].as_str().unwrap_or_default();
             self.writer.advise(advice::slow_kernels(&state.libraries, vectors));
@@ -136,7 +127,6 @@ impl<'a> Rounds<'a> {
         self.writer.finish(states, time_spent)
     }
 
-    /// Runs a block, unless the user ends the run.
     fn steps(&mut self, cell_runs: &mut [CellRun<'_>]) -> Result<(), Interrupted> {
         let begin_s = self.spent_s();
         let end_s =
@@ -252,11 +242,9 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Saves the row of a cell that has ended.
     fn finished(&mut self, cell_run: &CellRun<'_>) {
-        let backends = self.session.workers.states();
-        let unsaved = self.writer.record_finished(cell_run.position, cell_run.row.clone(), backends);
-        report_unsaved(unsaved, self.session.observer);
+        let CellSession { workers, observer, .. } = &mut self.session;
+        self.writer.record_finished(cell_run.position, cell_run.row.clone(), workers.states(), *observer);
         self.save_soon();
         self.session.observer.cell_finished(&cell_run.row);
     }
@@ -268,8 +256,8 @@ impl<'a> Rounds<'a> {
     }
 
     fn save_soon(&mut self) {
-        let unsaved = self.writer.save_soon(|| self.session.workers.states());
-        report_unsaved(unsaved, self.session.observer);
+        let CellSession { workers, observer, .. } = &mut self.session;
+        self.writer.save_soon(|| workers.states(), *observer);
     }
 
     /// Records the row of a cell as it would be if the run ended now, if there is one.
@@ -285,11 +273,5 @@ impl<'a> Rounds<'a> {
             true => self.session.sampled_s,
             false => self.start.elapsed().as_secs_f64(),
         }
-    }
-}
-
-fn report_unsaved(error: Option<&anyhow::Error>, observer: &mut dyn Observer) {
-    if let Some(error) = error {
-        observer.not_saved(error);
     }
 }

@@ -5,6 +5,7 @@ use gpubench_report::report::{Report, Row};
 
 use super::Rounds;
 use crate::executor::PlannedCell;
+use crate::executor::workers::Interrupted;
 
 /// Maximum number of further sizes per crossover; each at least halves the interval.
 pub const PASSES: usize = 2;
@@ -26,9 +27,8 @@ pub struct NextSize<'a> {
 pub type NextSizes = for<'a> fn(&'a Report) -> Vec<NextSize<'a>>;
 
 impl Rounds<'_> {
-    /// Adds cells near the crossovers and runs them. Returns whether the user ended the run meanwhile.
-    pub(super) fn refine(&mut self) -> bool {
-        let Some(next_sizes) = self.run.next_sizes else { return false };
+    pub(super) fn refine(&mut self) -> Result<(), Interrupted> {
+        let Some(next_sizes) = self.run.next_sizes else { return Ok(()) };
         let mut cells = self.run.cells.clone();
         let begin_s = self.spent_s();
         let end_s = self.run.budget_s.unwrap_or(begin_s + LEAST_S.max(TIME_SHARE * begin_s));
@@ -43,12 +43,10 @@ impl Rounds<'_> {
             (self.left, self.budget_s) = ((PASSES - pass) * added.len(), self.run.budget_s);
             let first = cells.len();
             self.session.observer.cells_added(first + added.len());
-            if self.run_cells(&added, first) {
-                return true;
-            }
+            self.run_cells(&added, first)?;
             cells.extend(added);
         }
-        false
+        Ok(())
     }
 }
 

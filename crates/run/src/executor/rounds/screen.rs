@@ -5,12 +5,11 @@ use gpubench_report::report::Outcome;
 
 use super::Rounds;
 use crate::executor::cell_run::CellRun;
-use crate::executor::cell_session::Interrupted;
 use crate::executor::screening::{self, Competitor, Standing};
+use crate::executor::workers::Interrupted;
 
 impl Rounds<'_> {
-    /// Ends the cells of a case that a few executions show to be far behind, and those of copies of a library that were
-    /// not chosen.
+    /// Ends the cells of a case that a few executions show to be far behind, and those of copies that were not chosen.
     pub(super) fn screen(&mut self, case: &mut [&mut CellRun<'_>]) -> Result<(), Interrupted> {
         for cell_run in case.iter_mut().filter(|cell_run| cell_run.may_be_screened()) {
             if let Some(reason) = self.copies.reason_against(cell_run.planned) {
@@ -48,8 +47,7 @@ impl Rounds<'_> {
         Ok(cell_run.series.seconds().split_off(before))
     }
 
-    /// Ends the cells of a race that are behind after batch number `batch` (from 0). Those that need another batch, and have
-    /// time for it, stay open.
+    /// Ends the cells that are behind after batch number `batch` (from 0). Those that need another in time stay open.
     fn drop_out(&mut self, race: &mut [Competitor<'_, '_>], batch: u32) -> Result<(), Interrupted> {
         let standings = screening::standings(race.iter().map(|one| one.best.as_slice()), batch);
         for (one, standing) in race.iter_mut().zip(standings) {

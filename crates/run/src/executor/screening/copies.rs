@@ -12,7 +12,6 @@ use crate::executor::cell_run::CellRun;
 /// so that two runs choose alike.
 const CLEARLY: f64 = 1.1;
 
-/// The chosen copies so far.
 #[derive(Debug, Default)]
 pub(crate) struct Copies(Vec<Chosen>);
 
@@ -21,9 +20,7 @@ struct Chosen {
     op: String,
     vendor: String,
     routine: String,
-    /// Name of the variant.
     variant: String,
-    /// Reason for which the others are not run.
     reason: String,
 }
 
@@ -110,7 +107,7 @@ impl Copies {
 mod tests {
     use super::*;
     use crate::executor::cell_run::tests::planned;
-    use gpubench_report::case::{Case, Cell};
+    use gpubench_report::case::Cell;
     use gpubench_report::report::{Outcome, example, file};
     use std::time::Duration;
 
@@ -122,21 +119,15 @@ mod tests {
         let mut left_out = example::measured("sin", 100, "cpu", "openblas", 1e-3);
         (left_out.outcome, left_out.execute, left_out.screened) = (Outcome::Skipped, None, true);
         left_out.reason = Some(reason.into());
-        let cells: Vec<PlannedCell> =
-            [("openblas", 100), ("openblas-scipy", 100), ("openblas", 500), ("openblas-scipy", 500)]
-                .map(|(library, n)| PlannedCell {
-                    cell: Cell {
-                        case: Case { n, ..chosen.case.clone() },
-                        variant: library.into(),
-                        ..chosen.cell()
-                    },
-                    ..of_library(n, library)
-                })
-                .into();
+        let cells = [("openblas", 100), ("openblas-scipy", 100), ("openblas", 500), ("openblas-scipy", 500)];
+        let cells = cells.map(|(library, n)| PlannedCell {
+            cell: Cell { cache: chosen.cache, ..of_library(n, library).cell },
+            ..of_library(n, library)
+        });
         file::save(&example::of([left_out, chosen]), &folder.path().join(file::FILE_NAME)).unwrap();
         let earlier = Earlier::load(folder.path()).unwrap();
-        let is_finished = cells.iter().map(|one| earlier.finished(&one.cell).is_some());
-        assert_eq!(is_finished.collect::<Vec<_>>(), [true, true, false, false]);
+        let is_finished = cells.each_ref().map(|one| earlier.finished(&one.cell).is_some());
+        assert_eq!(is_finished, [true, true, false, false]);
         let copies = Copies::resumed(&cells, Some(&earlier));
         assert_eq!(copies.reason_against(&cells[2]).as_deref(), Some(reason));
         assert_eq!(copies.reason_against(&cells[3]), None);
@@ -152,11 +143,9 @@ mod tests {
     fn the_preferred_copy_stays_unless_another_is_clearly_faster() {
         for (seconds, expected) in [(0.95, "openblas"), (0.5, "openblas-scipy")] {
             let cells = ["openblas", "mkl", "openblas-scipy"].map(|library| of_library(100, library));
-            let mut cell_runs: Vec<CellRun<'_>> = cells
-                .iter()
-                .zip(0..)
-                .map(|(one, at)| CellRun::new(at, one, Duration::from_secs(60)))
-                .collect();
+            let cell_runs = cells.iter().zip(0..);
+            let mut cell_runs: Vec<CellRun<'_>> =
+                cell_runs.map(|(one, at)| CellRun::new(at, one, Duration::from_secs(60))).collect();
             let race = cell_runs.iter_mut().zip([1.0, 0.2, seconds]).map(|(cell_run, scale)| Competitor {
                 cell_run,
                 best: [1.0, 1.01, 0.99].map(|x| scale * x).to_vec(),

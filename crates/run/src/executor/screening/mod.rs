@@ -7,6 +7,7 @@ mod race;
 use gpubench_ops as op;
 use gpubench_report::Origin;
 use gpubench_report::measure::batch::{Batch, WarmUp};
+use gpubench_text::grouped::grouped;
 
 pub(crate) use copies::Copies;
 pub(crate) use race::{Standing, keep_faster, standings};
@@ -41,7 +42,6 @@ pub(crate) fn batch(first_s: f64, is_warm: bool, max_s: f64) -> Batch {
     Batch { warm_up, samples: samples as u32, max_s }
 }
 
-/// A cell in a race.
 pub(crate) struct Competitor<'r, 'p> {
     pub cell_run: &'r mut CellRun<'p>,
     /// Seconds of the executions of its fastest batch; empty before the first batch, and where it failed.
@@ -57,17 +57,12 @@ pub(crate) fn races<'r, 'p>(case: &'r mut [&mut CellRun<'p>]) -> Vec<Vec<Competi
         let is_tuned = planned.variant.origin_in(&planned.cell.backend) == Origin::Tuned;
         (planned.cell.backend.as_str(), planned.variant.side, planned.cell.cache, is_tuned)
     };
-    let mut races: Vec<Vec<Competitor<'_, '_>>> = vec![];
-    for cell_run in case.iter_mut().filter(|cell_run| cell_run.may_be_screened()) {
-        let one = Competitor { cell_run, best: vec![], is_open: true };
-        let planned = one.cell_run.planned;
-        match races.iter_mut().find(|race| key(race[0].cell_run.planned) == key(planned)) {
-            Some(race) => race.push(one),
-            None => races.push(vec![one]),
-        }
-    }
-    races.retain(|race| race.len() > 1);
-    races
+    let competing = case.iter_mut().filter(|cell_run| cell_run.may_be_screened());
+    let races = grouped(
+        competing
+            .map(|cell_run| (key(cell_run.planned), Competitor { cell_run, best: vec![], is_open: true })),
+    );
+    races.into_iter().map(|(_, race)| race).filter(|race| race.len() > 1).collect()
 }
 
 /// Returns whether the cells of one case are those of `cells` in which copies of a library are compared: the largest

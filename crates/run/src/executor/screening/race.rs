@@ -15,10 +15,8 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 const NEAR: f64 = 1.5;
 /// Multiple of the best time from which one batch decides.
 const FAR: f64 = 5.0;
-/// Confidence of each interval.
 const CONFIDENCE: f64 = 0.95;
 
-/// What short samples say about a competitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// It may be the best, or nearly.

@@ -3,14 +3,13 @@
 mod slot;
 pub(crate) mod states;
 
-use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_backend::{Options, Peaks, Side};
 use gpubench_report::error::Unavailable;
-use gpubench_report::report::{BackendState, TimeSpent};
+use gpubench_report::report::{BackendState, Outcome, TimeSpent};
 
 use super::RunSpec;
 use super::interrupt::{Stop, Watch};
@@ -20,10 +19,8 @@ use crate::worker::client::{Client, WaitError};
 use slot::{Slot, WorkerState};
 pub(crate) use slot::{format_duration, start_limit};
 
-/// Advice for a worker that does not start.
 pub(crate) const SEE_DOCTOR: &str = "run `gpubench doctor` to see what is missing";
 
-/// Reason of a cell whose worker sent a reply of the wrong kind.
 pub(crate) const NO_ANSWER: &str = "the worker sent a reply that does not match the request";
 
 /// Time limit for a worker to free the memory that it does not need between its turns.
@@ -41,25 +38,26 @@ pub struct RequiredBackendMissing {
     pub fix: Option<String>,
 }
 
-/// The reason that no worker is available.
-pub(crate) enum WorkerUnavailable {
-    /// Something the backend needs is missing: its cells are skipped.
-    Missing(Unavailable),
-    /// The worker crashes, hangs or fails at every start: its cells fail.
-    Broken(String),
-    /// The user has ended the run.
-    Interrupted,
+/// The user has ended the run.
+#[derive(Debug, thiserror::Error)]
+#[error("the user has ended the run")]
+pub(crate) struct Interrupted;
+
+/// The reason that a worker cannot be had, with the outcome of its cells: skipped if something that the backend needs is
+/// missing, failed if the worker crashes, hangs or fails at every start.
+#[derive(Clone)]
+pub(crate) struct NoWorker {
+    pub(crate) outcome: Outcome,
+    pub(crate) cause: Unavailable,
 }
 
 pub(crate) struct Workers {
     slots: Vec<Slot>,
-    /// The worker that had the last turn.
     at_work: Option<WorkerId>,
     launcher: Launcher,
     options: Options,
     start_limit: Duration,
     stop: &'static Stop,
-    /// The seconds of the run so far, by what they were spent on.
     pub(crate) time_spent: TimeSpent,
 }
 
@@ -93,17 +91,17 @@ impl Workers {
         &mut self,
         names: &[String],
         observer: &mut dyn Observer,
-    ) -> Result<ControlFlow<()>, RequiredBackendMissing> {
+    ) -> Result<Result<(), Interrupted>, RequiredBackendMissing> {
         for name in names {
-            let Unavailable { reason, fix } = match self.ready(&WorkerId::of_backend(name), observer) {
-                Ok(_) => continue,
-                Err(WorkerUnavailable::Interrupted) => return Ok(ControlFlow::Break(())),
-                Err(WorkerUnavailable::Missing(missing)) => missing,
-                Err(WorkerUnavailable::Broken(reason)) => Unavailable::new(reason, SEE_DOCTOR),
-            };
-            return Err(RequiredBackendMissing { name: name.clone(), reason, fix });
+            match self.ready(&WorkerId::of_backend(name), observer) {
+                Ok(Ok(_)) => {}
+                Ok(Err(NoWorker { cause: Unavailable { reason, fix }, .. })) => {
+                    return Err(RequiredBackendMissing { name: name.clone(), reason, fix });
+                }
+                Err(interrupted) => return Ok(Err(interrupted)),
+            }
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(Ok(()))
     }
 
     /// Returns that worker ready for a request. Starts it if necessary, and waits for its start up to the limit.
@@ -111,12 +109,12 @@ impl Workers {
         &mut self,
         id: &WorkerId,
         observer: &mut dyn Observer,
-    ) -> Result<&mut Client, WorkerUnavailable> {
+    ) -> Result<Result<&mut Client, NoWorker>, Interrupted> {
         let at = self.position(id);
         let slot = &mut self.slots[at];
         loop {
             match &slot.state {
-                WorkerState::Ready(_) | WorkerState::Missing(_) | WorkerState::Broken(_) => break,
+                WorkerState::Ready(_) | WorkerState::Unavailable(_) => break,
                 WorkerState::Absent => slot.launch(&self.launcher, &self.options),
                 WorkerState::Starting(_) => {
                     slot.settle(self.start_limit, self.stop, &mut self.time_spent, observer)?;
@@ -124,10 +122,9 @@ impl Workers {
             }
         }
         match &mut slot.state {
-            WorkerState::Ready(client) => Ok(client),
-            WorkerState::Missing(missing) => Err(WorkerUnavailable::Missing(missing.clone())),
-            WorkerState::Broken(reason) => Err(WorkerUnavailable::Broken(reason.clone())),
-            WorkerState::Absent | WorkerState::Starting(_) => Err(WorkerUnavailable::Interrupted),
+            WorkerState::Ready(client) => Ok(Ok(client)),
+            WorkerState::Unavailable(no_worker) => Ok(Err(no_worker.clone())),
+            WorkerState::Absent | WorkerState::Starting(_) => Err(Interrupted),
         }
     }
 
@@ -137,18 +134,16 @@ impl Workers {
         &mut self,
         id: &WorkerId,
         observer: &mut dyn Observer,
-    ) -> Result<(), WorkerUnavailable> {
+    ) -> Result<(), Interrupted> {
         for slot in &mut self.slots {
-            if matches!(slot.state, WorkerState::Starting(_)) {
-                slot.settle(self.start_limit, self.stop, &mut self.time_spent, observer)?;
-            }
+            slot.settle(self.start_limit, self.stop, &mut self.time_spent, observer)?;
         }
         let Some(before) = self.at_work.replace(id.clone()).filter(|before| before != id) else {
             return Ok(());
         };
         let start = Instant::now();
         self.request(&before, &Request::Rest, REST_LIMIT)?;
-        if let Some(WorkerState::Ready(client)) = self.find_mut(&before).map(|slot| &mut slot.state) {
+        if let WorkerState::Ready(client) = &mut self.slot(&before).state {
             client.stop();
         }
         self.time_spent.idle_s += start.elapsed().as_secs_f64();
@@ -161,14 +156,14 @@ impl Workers {
         id: &WorkerId,
         request: &Request,
         limit: Duration,
-    ) -> Result<(), WorkerUnavailable> {
+    ) -> Result<(), Interrupted> {
         let stop = self.stop;
-        let Some(slot) = self.find_mut(id) else { return Ok(()) };
+        let slot = self.slot(id);
         let WorkerState::Ready(client) = &mut slot.state else { return Ok(()) };
         client.send(request);
         match client.wait(Instant::now() + limit, &|| stop.is_urgent(), &mut |_| {}) {
             Ok(_) => Ok(()),
-            Err(WaitError::Interrupted) => Err(WorkerUnavailable::Interrupted),
+            Err(WaitError::Interrupted) => Err(Interrupted),
             Err(WaitError::TimedOut | WaitError::Gone(_)) => {
                 slot.state = WorkerState::Absent;
                 Ok(())
@@ -176,34 +171,18 @@ impl Workers {
         }
     }
 
-    /// Has a worker release a job.
-    pub(crate) fn release(
-        &mut self,
-        id: &WorkerId,
-        job: u64,
-        limit: Duration,
-    ) -> Result<(), WorkerUnavailable> {
+    pub(crate) fn release(&mut self, id: &WorkerId, job: u64, limit: Duration) -> Result<(), Interrupted> {
         self.slot(id).jobs.remove(&job);
         self.request(id, &Request::Release { job }, limit)
     }
 
-    /// Returns whether a live worker holds the job.
     pub(crate) fn holds(&self, id: &WorkerId, job: u64) -> bool {
-        self.find(id).is_some_and(|slot| slot.is_ready() && slot.jobs.contains(&job))
+        self.slots.iter().any(|slot| slot.id == *id && slot.is_ready() && slot.jobs.contains(&job))
     }
 
-    /// Returns the jobs that live workers hold.
     pub(crate) fn held_jobs(&self) -> Vec<(WorkerId, u64)> {
         let live = self.slots.iter().filter(|slot| slot.is_ready());
         live.flat_map(|slot| slot.jobs.iter().map(|job| (slot.id.clone(), *job))).collect()
-    }
-
-    fn find(&self, id: &WorkerId) -> Option<&Slot> {
-        self.slots.iter().find(|slot| slot.id == *id)
-    }
-
-    fn find_mut(&mut self, id: &WorkerId) -> Option<&mut Slot> {
-        self.slots.iter_mut().find(|slot| slot.id == *id)
     }
 
     /// Returns the worker's slot, and adds one if necessary.
@@ -224,7 +203,6 @@ impl Workers {
         self.launcher.is_external(backend)
     }
 
-    /// Returns the user's wish that the run ends.
     pub(crate) fn stop(&self) -> &'static Stop {
         self.stop
     }
@@ -249,14 +227,9 @@ impl Workers {
         }
     }
 
-    /// Waits until every worker that is starting has started or failed. Breaks if the user has ended the run.
-    pub(crate) fn await_started(&mut self, observer: &mut dyn Observer) -> ControlFlow<()> {
-        for id in self.describing() {
-            if let Err(WorkerUnavailable::Interrupted) = self.ready(&id, observer) {
-                return ControlFlow::Break(());
-            }
-        }
-        ControlFlow::Continue(())
+    /// Waits until every worker that is starting has started or failed.
+    pub(crate) fn await_started(&mut self, observer: &mut dyn Observer) -> Result<(), Interrupted> {
+        self.describing().iter().try_for_each(|id| self.ready(id, observer).map(drop))
     }
 
     /// Returns the worker of each backend that describes it.
@@ -266,11 +239,10 @@ impl Workers {
         planned.filter(of_backend).map(|slot| slot.id.clone()).collect()
     }
 
-    /// Returns the numbers of the running workers' processes.
     pub(crate) fn processes(&self) -> Vec<u32> {
         let clients = self.slots.iter().filter_map(|slot| match &slot.state {
             WorkerState::Ready(client) | WorkerState::Starting(client) => client.process(),
-            WorkerState::Absent | WorkerState::Missing(_) | WorkerState::Broken(_) => None,
+            WorkerState::Absent | WorkerState::Unavailable(_) => None,
         });
         clients.collect()
     }

@@ -8,10 +8,10 @@ use gpubench_backend::WorkerId;
 use gpubench_backend::host::threads;
 use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_report::error::Unavailable;
-use gpubench_report::report::{BackendState, TimeSpent};
+use gpubench_report::report::{BackendState, Outcome, TimeSpent};
 
 use super::super::interrupt::Stop;
-use super::{SEE_DOCTOR, WorkerUnavailable};
+use super::{Interrupted, NoWorker, SEE_DOCTOR};
 use crate::observe::Observer;
 use crate::worker::Launcher;
 use crate::worker::client::{Client, WaitError};
@@ -36,9 +36,7 @@ pub(crate) enum WorkerState {
     Starting(Client),
     /// It waits for requests.
     Ready(Client),
-    Missing(Unavailable),
-    /// The worker does not start.
-    Broken(String),
+    Unavailable(NoWorker),
 }
 
 pub(crate) struct Slot {
@@ -46,11 +44,10 @@ pub(crate) struct Slot {
     /// True if the run has cells for it, or requires it; others only measure peaks.
     pub(crate) is_planned: bool,
     pub state: WorkerState,
-    /// Jobs that the current worker holds.
     pub(crate) jobs: BTreeSet<u64>,
     failed_starts: u32,
     pub report: BackendState,
-    /// WorkerState that its peaks depend on besides the host, as its worker reported it.
+    /// State that its peaks depend on besides the host, as its worker reported it.
     pub peaks_depend_on: Option<serde_json::Value>,
 }
 
@@ -94,7 +91,7 @@ impl Slot {
         stop: &Stop,
         spent: &mut TimeSpent,
         observer: &mut dyn Observer,
-    ) -> Result<(), WorkerUnavailable> {
+    ) -> Result<(), Interrupted> {
         let mut client = match std::mem::replace(&mut self.state, WorkerState::Absent) {
             WorkerState::Starting(client) => client,
             settled => {
@@ -122,18 +119,17 @@ impl Slot {
                 self.state = WorkerState::Ready(client);
             }
             Ok(Reply::Unavailable { reason, fix }) => {
-                self.note_absence(&reason, fix.as_deref());
-                self.state = WorkerState::Missing(Unavailable { reason, fix });
+                self.give_up(Outcome::Skipped, Unavailable { reason, fix });
             }
             Ok(Reply::Failed { reason, .. }) => self.failed_start(reason),
             Ok(_) => self.failed_start("the worker sent an unexpected reply to hello".into()),
             // What hangs once, such as the start of a driver, hangs again.
             Err(WaitError::TimedOut) => {
                 let limit = format_duration(limit);
-                self.give_up(format!("the worker did not start within {limit}{}", threads::shortage()));
+                self.fail(format!("the worker did not start within {limit}{}", threads::shortage()));
             }
             Err(WaitError::Gone(reason)) => self.failed_start(reason),
-            Err(WaitError::Interrupted) => return Err(WorkerUnavailable::Interrupted),
+            Err(WaitError::Interrupted) => return Err(Interrupted),
         }
         Ok(())
     }
@@ -146,19 +142,18 @@ impl Slot {
         self.failed_starts += 1;
         self.state = WorkerState::Absent;
         if self.failed_starts >= START_ATTEMPTS {
-            self.give_up(format!("the worker failed to start {} times: {reason}", self.failed_starts));
+            self.fail(format!("the worker failed to start {} times: {reason}", self.failed_starts));
         }
     }
 
-    fn give_up(&mut self, reason: String) {
-        self.note_absence(&reason, Some(SEE_DOCTOR));
-        self.state = WorkerState::Broken(reason);
+    fn fail(&mut self, reason: String) {
+        self.give_up(Outcome::Failed, Unavailable::new(reason, SEE_DOCTOR));
     }
 
-    fn note_absence(&mut self, reason: &str, fix: Option<&str>) {
-        self.report.available = false;
-        self.report.reason = Some(reason.into());
-        self.report.fix = fix.map(str::to_owned);
+    fn give_up(&mut self, outcome: Outcome, cause: Unavailable) {
+        let Unavailable { reason, fix } = cause.clone();
+        (self.report.available, self.report.reason, self.report.fix) = (false, Some(reason), fix);
+        self.state = WorkerState::Unavailable(NoWorker { outcome, cause });
     }
 }
 
@@ -178,7 +173,6 @@ pub(crate) fn start_limit(cell_timeout: Duration) -> Duration {
     set.unwrap_or_else(|| cell_timeout.clamp(MIN_START_LIMIT, MAX_START_LIMIT))
 }
 
-/// Parses a positive number of seconds.
 fn parse_limit(seconds: &str) -> Option<Duration> {
     let seconds = seconds.parse().ok().filter(|seconds| *seconds > 0.0)?;
     Duration::try_from_secs_f64(seconds).ok()

@@ -70,20 +70,12 @@ mod tests {
 
     #[test]
     fn workers_of_several_libraries_are_one_entry_and_fewer_threads_another() {
-        let workers = [
-            (None, Some("x"), true),
-            (Some(1), Some("x"), true),
-            (None, None, true),
-            (None, Some("y"), true),
-        ];
-        let entries = merged(&workers.map(|(threads, name, available)| worker(threads, name, available)));
+        let workers = [(None, Some("x")), (Some(1), Some("x")), (None, None), (None, Some("y"))];
+        let entries = merged(&workers.map(|(threads, name)| worker(threads, name, true)));
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
         assert_eq!(names, ["cpu", "cpu@1"]);
         assert_eq!(entries[0].libraries, [library("x", "1"), library("y", "1")]);
-        assert!(
-            entries[0].description["said by"].is_null(),
-            "the worker without a library describes the backend"
-        );
+        assert!(entries[0].description["said by"].is_null(), "by the worker without a library");
         assert_eq!(entries[1].description["said by"], "x");
     }
 

@@ -36,12 +36,10 @@ struct Ready {
     sampled: Sampled,
 }
 
-/// Time spent on sampling a job so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sampled {
     /// Seconds, including warm-up and the work around each execution.
     spent_s: f64,
-    /// Seconds of the last execution.
     last_s: f64,
 }
 
@@ -300,7 +298,6 @@ impl BackendSession {
 /// Reason for operands that differ from the generated ones before anything was timed.
 const CHANGED_AT_FIRST: &str = "the first execution changed the operands";
 
-/// Returns the reply to a failed verification.
 fn refutation(unverified: Unverified) -> Result<Reply, CellError> {
     match unverified {
         Unverified::Refuted(Refuted { reason, error }) => Ok(Reply::Refuted { reason, error }),
@@ -323,8 +320,7 @@ fn show<R>(
     judged.ok_or_else(|| CellError::Failed("the job did not show its answer; please report this bug".into()))
 }
 
-/// Returns a copy of the operands of `case` from a job that has taken them and left them unchanged, which is faster than
-/// generating them again.
+/// Returns a copy of the operands of `case` from a job that has left them unchanged: faster than generating them again.
 fn copied(jobs: &mut BTreeMap<u64, Ready>, case: &Case) -> Option<Vec<Operand>> {
     let mut holding = jobs.values_mut().filter(|ready| ready.has_operands && ready.cell.case == *case);
     holding.find_map(|ready| {

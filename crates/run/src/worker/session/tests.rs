@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use gpubench_backend::contents::{Contents, host, mark};
 use gpubench_backend::{Finding, Job, Lent, Sample};
 use gpubench_report::case::{Case, DType};
+use gpubench_text::grouped::distinct;
 
 use super::*;
 use crate::executor::planned;
@@ -304,13 +305,8 @@ fn every_variant_of_the_cpu_passes_the_checks_of_what_was_timed() {
 fn verify_cpu() {
     let cpu = &gpubench_cpu::REGISTRATION;
     let variants = (cpu.variants)(&Options::default()).unwrap();
-    let mut libraries: Vec<Option<String>> = vec![];
-    for library in variants.iter().map(|variant| variant.library.as_ref().map(ToString::to_string)) {
-        if !libraries.contains(&library) {
-            libraries.push(library);
-        }
-    }
-    for library in libraries {
+    for library in distinct(variants.iter().map(|variant| variant.library.as_ref().map(ToString::to_string)))
+    {
         let options = Options { threads: Some(2), library: library.clone(), ..Options::default() };
         let mut session = BackendSession::start(cpu, &options).unwrap();
         let of_library = |variant: &&Variant| variant.library.as_deref() == library.as_deref();
