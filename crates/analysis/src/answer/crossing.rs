@@ -13,7 +13,6 @@ use super::{Contender, bisected};
 /// Sizes per gap at which the speed-up is looked at before a crossing is narrowed down.
 const STEPS: usize = 32;
 
-/// The speed-up as a function of the size.
 pub(crate) struct SpeedUpCurve {
     pub a: Curve,
     pub b: Curve,
@@ -55,12 +54,10 @@ impl SpeedUpCurve {
         Some(Crossing { size: size.exp(), interval: [low.min(size).exp(), high.max(size).exp()] })
     }
 
-    /// The smallest size within these gaps at which B may be as fast as A.
     pub(crate) fn b_may_win_from(&self, gaps: Range<usize>) -> Option<f64> {
         first(&self.spots(gaps), |spot| self.log(spot, End::High)).map(f64::exp)
     }
 
-    /// The largest size within these gaps at which A may be as fast as B.
     pub(crate) fn a_may_win_to(&self, gaps: Range<usize>) -> Option<f64> {
         last(&self.spots(gaps), |spot| self.log(spot, End::Low)).map(f64::exp)
     }

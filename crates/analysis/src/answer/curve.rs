@@ -19,11 +19,9 @@ use super::{Comparison, Contender, Estimate};
 /// The growth of time with size, as an exponent, where nothing is known of the work.
 const STEEPEST: f64 = 4.0;
 
-/// A neighbour must be this share of a gap away for the line through it to say something about the gap: noise of close
-/// sizes would turn it anywhere.
+/// Share of a gap by which a neighbour must be away: noise of closer sizes would turn the line through it anywhere.
 const NEIGHBOUR_SHARE: f64 = 0.5;
 
-/// The time of one contender as a function of the size.
 pub(crate) struct Curve {
     /// The natural logarithms of the sizes, ascending.
     pub(crate) sizes: Vec<f64>,

@@ -72,8 +72,7 @@ impl Estimate {
         [(self.value / self.low).ln(), (self.high / self.value).ln()]
     }
 
-    /// The ratio of two independent positive figures, by the same method on logarithms; `None` where it is no
-    /// positive number.
+    /// The ratio of two independent figures, by the same method on logarithms; `None` where it is no positive number.
     pub fn over(self, other: Estimate) -> Option<Estimate> {
         let value = self.value / other.value;
         let ([below, above], [other_below, other_above]) = (self.log_distances(), other.log_distances());

@@ -59,8 +59,7 @@ pub struct Comparison<'a> {
     pub rows: Vec<&'a Row>,
     /// The contenders.
     pub versus: Versus<'a>,
-    /// The kind of time by which `a` and `b` are the fastest, and by which tables show them: kernel, or resident where only
-    /// the host's clock times both.
+    /// The kind by which `a` and `b` are the fastest: kernel, or resident where only the host's clock times both.
     pub kind: Kind,
     /// A's fastest correct row.
     pub a: Option<&'a Row>,
@@ -100,8 +99,7 @@ impl<'a> Comparison<'a> {
         rows.filter_map(move |row| Some((row, estimate(row, kind)?)))
     }
 
-    /// The fastest of the rows that may represent a contender, and its time with an interval that allows for the choice.
-    /// A row that was only sampled briefly, because a first trial showed it far behind, is no candidate for the best.
+    /// The fastest row of a contender, and its time with an interval that allows for the choice. Screened rows are no candidates.
     fn fastest(&self, contender: Contender, kind: Kind) -> Option<(&'a Row, Estimate)> {
         let mut found: Vec<(&Row, Estimate)> = self.candidates(contender, kind).collect();
         if found.iter().any(|(row, _)| !row.screened) {
@@ -121,7 +119,6 @@ impl<'a> Comparison<'a> {
         rows
     }
 
-    /// The comparison with its best rows.
     fn with_bests(self) -> Comparison<'a> {
         let is_by_host = self.pair(Kind::Kernel).is_none() && self.pair(Kind::Resident).is_some();
         let kind = if is_by_host { Kind::Resident } else { Kind::Kernel };
@@ -164,8 +161,7 @@ pub struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Returns `GPU 34x`; `GPU 1.1x?` where the interval includes 1, `GPU 34x!` where a time has grade D, `GPU 1.1x?!` for
-    /// both.
+    /// Returns `GPU 34x`; with `?` where the interval includes 1, and with `!` where a time is not reliable.
     pub fn speed_up_text(&self) -> String {
         format!("{}{}", self.speed_up.text(self.versus), if self.is_unreliable() { "!" } else { "" })
     }
@@ -186,8 +182,7 @@ impl Pair<'_> {
     }
 }
 
-/// The sections of a report with its own contenders, in the order of [`OPS`], [`DType::ALL`] and [`Cache::ALL`]; ops
-/// unknown here come last.
+/// The sections with the report's own contenders, in the order of [`OPS`], [`DType::ALL`] and [`Cache::ALL`].
 pub fn sections(report: &Report) -> Vec<Section<'_>> {
     sections_of(report, Versus::of(report))
 }

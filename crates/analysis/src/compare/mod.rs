@@ -152,7 +152,6 @@ fn leave_open(
     }
 }
 
-/// Returns whether a verdict is by the times alone, and not known to be by disturbed ones.
 fn is_by_undisturbed_time(verdict: Verdict, reason: Option<InconclusiveReason>) -> bool {
     use InconclusiveReason::{Disturbed, NotComparable};
     match verdict {
@@ -162,7 +161,6 @@ fn is_by_undisturbed_time(verdict: Verdict, reason: Option<InconclusiveReason>) 
     }
 }
 
-/// Removes the verdicts: times of different machines are shown but not judged.
 fn show_ratios_only(cells: &mut [Change], means: &mut [MeanChange]) {
     for change in cells {
         (change.verdict, change.inconclusive_reason, change.next) = (Verdict::NotJudged, None, None);

@@ -17,8 +17,7 @@ pub struct Run {
 pub struct Runs {
     /// The runs, at least one, in the order they were named.
     pub runs: Vec<Run>,
-    /// Relative standard deviation between runs by cell name, as measured by a baseline. It is a lower bound for the
-    /// variation assumed here.
+    /// Relative standard deviation between runs by cell name, from a baseline: a lower bound for the variation assumed.
     pub baseline_variation: std::collections::BTreeMap<String, f64>,
 }
 
@@ -59,7 +58,6 @@ impl RunInfo {
 }
 
 impl Runs {
-    /// Returns true if both sides are the same single run.
     pub(crate) fn is_same_run(&self, other: &Runs) -> bool {
         match (self.runs.as_slice(), other.runs.as_slice()) {
             ([a], [b]) => a.report == b.report,
@@ -69,7 +67,6 @@ impl Runs {
 }
 
 impl Run {
-    /// Returns true if the run ended before it had measured all its cells.
     pub(crate) fn ended_early(&self) -> bool {
         let rows = &self.report.rows;
         let planned = self.report.environment.planned_rows.unwrap_or(0);

@@ -19,12 +19,9 @@ const TOO_LARGE: &str = "the fleet would be larger than 4 GiB: merge fewer repor
 /// The path that means standard input.
 pub const STDIN: &str = "-";
 
-/// Reads a fleet, or a report as a fleet of one. In a folder it reads `report.json`, or `fleet.json` if there is none. [`STDIN`] is read
-/// once.
-///
-/// # Errors
-/// Fails with one line if the file is unreadable, larger than `LARGEST`, neither a fleet nor a report, or contains a
-/// report that [`file::load`] would reject.
+/// Reads a fleet or a single report: a file, `report.json` or `fleet.json` in a folder, or [`STDIN`].
+/// // # Errors
+/// Fails with one line if it is unreadable, too large, neither, or contains a report that [`file::load`] would reject.
 pub fn load(path: &Path) -> Result<Fleet> {
     if let Some(message) = folder_of_runs(path) {
         bail!(message);
@@ -96,13 +93,11 @@ pub fn save(fleet: &Fleet, path: &Path) -> Result<()> {
     })
 }
 
-/// The field of a fleet that is read before its layout is known.
 #[derive(Deserialize)]
 struct FleetHeader {
     fleet_version: Option<Value>,
 }
 
-/// The layout versions of the members of a fleet.
 #[derive(Deserialize)]
 struct Layouts {
     members: Vec<MemberLayout>,

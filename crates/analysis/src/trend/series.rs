@@ -56,16 +56,14 @@ fn is_wanted(dated: &DatedRow, request: &TrendRequest) -> bool {
         && request.variants.as_ref().is_none_or(|patterns| patterns.iter().any(is_named))
 }
 
-/// Returns the sort key: op, element type, caches, density and size. Sorting is stable: variants keep the order of the
-/// reports.
+/// Returns the sort key. Sorting is stable: variants keep the order of the reports.
 fn order(series: &CellSeries) -> (usize, &str, DType, Cache, f64, u64) {
     let case = &series.case;
     let op = OPS.iter().position(|op| op.name() == case.op).unwrap_or(OPS.len());
     (op, &case.op, case.dtype, series.cache, case.density.unwrap_or(1.0), case.n)
 }
 
-/// Returns the series of a cell's rows, each with the index of its report; `None` if none has a time. Only the first row
-/// of a report counts, and only if its operands are the `newest`, or unknown.
+/// Returns the series of a cell's rows: the first of each report, if its operands are the `newest` or unknown.
 fn of_cell(
     reports: &[DatedReport],
     rows: &[(usize, &DatedRow)],
@@ -128,8 +126,7 @@ fn of_cell(
     })
 }
 
-/// Returns the differences between the reports around a step that may explain it, most severe first, by the facts of
-/// `gpubench compare`.
+/// Returns the differences around a step that may explain it, by the facts of `gpubench compare`.
 fn changes(before: &DatedReport, after: &DatedReport, row: &Row) -> Vec<Difference> {
     let [before, after] = [before, after].map(|report| only_cell(report, row));
     let mut found = differences(&before, &after, &BTreeMap::new());

@@ -14,18 +14,13 @@ use crate::table::{Column, Field, Layout, Table, Tone};
 /// Maximum number of regressions, or of ratios across machines, that have a line of their own.
 const REGRESSIONS_SHOWN: usize = 24;
 
-/// Maximum number of cells of any other verdict.
 const CELLS_SHOWN: usize = 12;
 
-/// Maximum number of such cells next to regressions.
 const CELLS_SHOWN_WITH_REGRESSIONS: usize = 2;
 
-/// Maximum number of ops and variants named for the hidden cells.
 const VARIANTS_SHOWN: usize = 3;
 
-/// Splits the cells into those with a line of their own, most severe first, and those that are only counted.
-///
-/// Cells that decide the gate and gains have lines; inconclusive ones are sorted by the upper end of their interval.
+/// Splits the cells into those that decide the gate or are gains, which have a line, and those that are only counted.
 pub(super) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Change>) {
     let has_line = |cell: &&Change| match cell.verdict {
         _ if all_cells => true,
@@ -81,7 +76,6 @@ pub(super) fn hidden_counts(hidden: &[&Change]) -> Vec<String> {
     grouped(hidden.iter().map(|cell| (phrases::verdict(cell), cell))).into_iter().map(line).collect()
 }
 
-/// Returns the colour of a verdict.
 pub(super) fn tone(verdict: Verdict) -> Tone {
     match verdict {
         verdict if verdict.is_regression() => Tone::Worse,
@@ -131,8 +125,7 @@ fn differ<T: PartialEq>(cells: &[&Change], value: fn(&Change) -> T) -> bool {
     cells.windows(2).any(|pair| value(pair[0]) != value(pair[1]))
 }
 
-/// Returns the properties that all cells share and that have no column: `f32, cold cache, threshold 5%`; `None` without
-/// any.
+/// Returns the properties that all cells share and that have no column: `f32, cold cache, threshold 5%`.
 pub(super) fn common(cells: &[&Change]) -> Option<String> {
     let first = cells.first()?;
     let parts = [
@@ -144,7 +137,6 @@ pub(super) fn common(cells: &[&Change]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Returns true if an op has cells of several densities.
 fn has_densities(cells: &[&Change]) -> bool {
     let mut first = HashMap::new();
     cells.iter().any(|cell| *first.entry(&cell.case.op).or_insert(cell.case.density) != cell.case.density)

@@ -8,10 +8,8 @@ use gpubench_text::grouped::grouped;
 use super::{ComparisonDetail, cells, phrases};
 use crate::blocks::{Block, Remark};
 
-/// Maximum number of reasons in media that fold.
 const FOLDED_GROUPS: usize = 20;
 
-/// Maximum number of reasons elsewhere.
 const GROUPS: usize = 8;
 
 /// Returns the reasons of worse or open cells that their numbers do not show, with the next steps.
@@ -64,8 +62,7 @@ impl ReasonGroup<'_> {
     }
 }
 
-/// Returns the groups of regressions and open cells that have a reason or a next step besides that of the gate, most
-/// severe first. Omits accepted cells.
+/// Returns the groups that have a reason or a next step besides that of the gate, most severe first.
 fn groups(comparison: &Comparison) -> Vec<ReasonGroup<'_>> {
     let of_gate = comparison.gate.next.as_deref().unwrap_or_default();
     let is_of_gate =
@@ -87,8 +84,7 @@ fn groups(comparison: &Comparison) -> Vec<ReasonGroup<'_>> {
     groups
 }
 
-/// Returns true if a cell needs a reason. For a cell that may be slower, its numbers are the reason, unless its whole
-/// interval lies beyond the threshold.
+/// Returns true unless the numbers of a cell are the reason why it may be slower.
 fn needs_reason(comparison: &Comparison, cell: &Change) -> bool {
     let is_beyond = cell.interval.is_some_and(|[low, _]| low > 1.0 + cell.threshold);
     let has_figures = cell.inconclusive_reason == Some(InconclusiveReason::MaybeSlower) && !is_beyond;

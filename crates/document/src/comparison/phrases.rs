@@ -35,10 +35,8 @@ pub fn verdict(cell: &Change) -> String {
     of_kind(cell.verdict, cell.inconclusive_reason)
 }
 
-/// Returns the words of [`verdict`] for a verdict and the reason why it is inconclusive.
-///
-/// An inconclusive cell is named by its reason. A cell that may be slower is `inconclusive`, because that is no finding;
-/// a cell whose interval excludes a slowdown beyond the threshold is `not slower`.
+/// Returns the words of [`verdict`]: an inconclusive cell is named by its reason, unless it may be slower, which is no
+/// finding; a cell whose interval excludes a slowdown beyond the threshold is `not slower`.
 pub fn of_kind(verdict: Verdict, reason: Option<InconclusiveReason>) -> String {
     match (verdict, reason) {
         (Verdict::Inconclusive, None | Some(InconclusiveReason::MaybeSlower)) => "inconclusive".into(),
@@ -53,8 +51,7 @@ pub fn reason_has_change(cell: &Change) -> bool {
     change_with_interval(cell).is_some_and(|change| cell.reason.starts_with(&change))
 }
 
-/// Returns a cell's reason without the change with which it may begin, because tables have that in columns: `which may be
-/// chance`.
+/// Returns the reason without the change with which it may begin, which tables have in columns: `which may be chance`.
 pub(super) fn reason_besides_change(cell: &Change) -> &str {
     let rest = change_with_interval(cell).and_then(|change| cell.reason.strip_prefix(&change));
     rest.map_or(&cell.reason, |rest| rest.trim_start_matches([',', ';', ' ']))

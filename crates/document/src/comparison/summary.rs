@@ -10,11 +10,9 @@ use gpubench_text::grouped::distinct;
 
 use super::phrases::{self, percent};
 
-/// Maximum number of characters of the worst cell's reason.
 const REASON: usize = 250;
 
-/// Returns the conclusion and the exit code, such as `inconclusive (exit code 3)`, with the reason unless the cells show
-/// it.
+/// Returns `inconclusive (exit code 3)`, with the reason unless the cells show it.
 pub(super) fn result(comparison: &Comparison) -> String {
     let gate = &comparison.gate;
     let is_by_cells = match gate.conclusion {
@@ -95,8 +93,7 @@ pub(super) fn worst(comparison: &Comparison) -> Option<String> {
     cell.or_else(mean).map(|(name, reason)| format!("{name}: {}", fitted(&reason, REASON)))
 }
 
-/// Counts the geometric means by verdict and shows that of the largest group: `15 compared: 3 slower, 12 same; all 60
-/// cells 1.020x slower (1.018 to 1.022)`; `None` without any.
+/// Counts the means by verdict and shows the widest: `15 compared: 3 slower, 12 same; all 60 cells 1.020x slower (1.018 to 1.022)`.
 pub(super) fn means(comparison: &Comparison) -> Option<String> {
     let means = &comparison.mean_changes;
     let widest = means.first()?;

@@ -44,7 +44,6 @@ pub(super) fn no_outliers(by_device: &FleetTable<'_>, findings: &[FleetFinding])
     finding::repeated_runs(by_device).into_iter().chain(quiet).collect()
 }
 
-/// Returns the times of a column, one entry per line of the table.
 fn log_times(table: &FleetTable<'_>, column: usize) -> Vec<Option<LogTime>> {
     let time =
         |line: &FleetLine| line.timing(column).map(|timing| LogTime::of(timing.median_s, timing.ci95_s));
@@ -93,7 +92,6 @@ fn differing_pair(similar: &SimilarColumns<'_>, first: usize, second: usize) -> 
     is_far(log, 0.0).then(|| similar.pair(slow, fast, log.abs()))
 }
 
-/// Returns the findings about columns that lack times which a similar column has.
 fn missing_times(similar: &SimilarColumns<'_>) -> Vec<FleetFinding> {
     let (lines, columns) = (&similar.table.lines, &similar.columns);
     let missing = |&column: &usize| {

@@ -23,7 +23,6 @@ use gpubench_analysis::answer::{Contender, Kind, Pair, Versus};
 use gpubench_report::report::{Execute, Outcome, Report, Row};
 use gpubench_text::grouped::distinct;
 
-/// The text of an empty field.
 pub(crate) const NONE: &str = "-";
 
 /// Heading of the columns with the share of the peak; the no-break space keeps "/ peak" on one line where headings are broken.
@@ -35,7 +34,6 @@ pub const PEAK_SHARE_TEXT: &str = "rate / peak";
 /// The mark after a launch-bound time; a footnote of the tables explains it.
 pub const MARK: &str = "*";
 
-/// Returns whether any backend has measured peaks.
 pub(crate) fn has_peaks(report: &Report) -> bool {
     report.environment.backends.iter().any(|backend| backend.peaks.is_some())
 }

@@ -107,7 +107,6 @@ fn facts(report: &Report) -> Option<Block> {
     Block::items(facts)
 }
 
-/// One table per op, element type and cache state.
 fn results(report: &Report, all_variants: bool) -> Vec<Block> {
     match report.rows.is_empty() {
         true => vec![Block::alert("The report has no rows: gpubench finished no cell", Tone::Wrong)],
@@ -178,7 +177,6 @@ fn of_group(report: &Report, group: &ProblemGroup<'_>) -> Remark {
     }
 }
 
-/// The identifier of a row, and its name.
 fn link(report: &Report, row: &Row) -> (String, String) {
     (row_id(report, row), row.cell().to_string())
 }
@@ -266,7 +264,6 @@ fn machine(environment: &Environment) -> Vec<(String, RichText)> {
     facts.into_iter().chain(settings_of(host)).map(|(name, fact)| (name.into(), fact.into())).collect()
 }
 
-/// Facts, libraries and peaks of a backend, or why it is not available.
 fn backend(backend: &BackendState) -> Block {
     let title = format!("Backend {}", backend.name);
     if !backend.available {
@@ -297,7 +294,6 @@ fn libraries(found: &[Finding]) -> Block {
     Block::Table(Table::untitled(columns, found.iter().map(row).collect()))
 }
 
-/// The measured peaks of a backend.
 fn peaks(found: &Peaks) -> Block {
     let bytes = |rate: f64| format!("{} GB/s", three_digits(rate / 1e9));
     let rates = [("memory, read", found.read), ("memory, copy", found.copy), ("memory, triad", found.triad)];

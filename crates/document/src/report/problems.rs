@@ -47,8 +47,7 @@ fn groups_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<ProblemGroup<'a
     groups
 }
 
-/// `ended early: 1 of 3 cells finished, 1 cut short, 1 skipped`; `None` when no planned cell is left, or the plan is not
-/// known.
+/// `ended early: 1 of 3 cells finished, 1 cut short, 1 skipped`; `None` for a run without a plan or planned cells left.
 pub fn ended_early(report: &Report) -> Option<String> {
     let planned = report.environment.planned_rows?;
     let count = |is: fn(&Row) -> bool| report.rows.iter().filter(|row| is(row)).count();
@@ -71,8 +70,7 @@ pub fn nothing_measured(report: &Report) -> Option<String> {
         .then(|| format!("nothing was measured{}", why_none_of(&report.rows)))
 }
 
-/// Why none of these rows was measured: `: no CUDA driver (fix: install it); gpubench doctor lists what is missing`; empty
-/// without rows.
+/// `: no CUDA driver (fix: install it); gpubench doctor lists what is missing`; empty without rows.
 pub(crate) fn why_none_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
     let groups = groups_of(rows);
     let reason = |group: &ProblemGroup<'_>| {
@@ -92,8 +90,7 @@ pub(crate) fn why_none_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String
     }
 }
 
-/// What a reader must know before any figure, the gravest first: incorrect answers, a run that ended early, lost workers;
-/// with what to do. `elsewhere` says where every cell without a time is listed, `folder` where the report is, if known.
+/// Incorrect answers, a run that ended early and lost workers, with what to do. `elsewhere` lists every cell without a time.
 pub fn first_lines(report: &Report, elsewhere: &str, folder: Option<&Path>) -> Vec<String> {
     let folder = folder.map_or("DIR".into(), shell_word);
     // On a line of its own, the command can be copied.
@@ -116,8 +113,7 @@ pub fn cut_short(report: &Report) -> Option<String> {
     early_notice(report).or_else(|| lost_workers(report))
 }
 
-/// `INCORRECT: matmul N=1000 f32 cuda/auto: error 3.1e-2, bound 1.0e-4 (2 more: --tables)`: the worst answer of the
-/// contenders, or of other backends where theirs are all right; `None` where every answer is right.
+/// `INCORRECT: matmul N=1000 f32 cuda/auto: error 3.1e-2, bound 1.0e-4 (2 more: --tables)`: of the contenders first.
 fn incorrect(report: &Report, elsewhere: &str) -> Option<String> {
     let rows: Vec<&Row> = report.rows.iter().filter(|row| row.outcome == Outcome::Incorrect).collect();
     let excess = |row: &Row| row.error.map_or(f64::INFINITY, |error| error.value / error.bound);
@@ -179,8 +175,7 @@ pub fn summary(report: &Report) -> Option<String> {
 }
 
 impl ProblemGroup<'_> {
-    /// Returns whether the cells may lack something that `gpubench doctor` lists: not where they failed, or where the fix
-    /// is another one.
+    /// Returns whether the cells may lack something that `gpubench doctor` lists.
     fn lacks_an_installation(&self) -> bool {
         self.outcome == Outcome::Skipped && self.fix.is_none_or(|fix| fix.contains("install"))
     }

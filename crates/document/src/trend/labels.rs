@@ -13,13 +13,10 @@ use gpubench_text::grouped::grouped;
 use gpubench_text::percent;
 use jiff::Timestamp;
 
-/// Smallest correlation between successive reports that is shown.
 const MIN_CORRELATION: f64 = 0.3;
 
-/// Maximum number of facts shown for a step.
 const FACTS: usize = 3;
 
-/// Maximum number of characters of a fact's value.
 const LONGEST: usize = 60;
 
 /// `2026-11-21 10:30`, UTC.
@@ -104,8 +101,7 @@ pub fn span(first: &ReportRef, last: &ReportRef) -> String {
     }
 }
 
-/// Returns the newest time and the noise between reports: `16.1 µs, 1.30x the best level of 12.4 µs, noise 1.3%`,
-/// with `correlation 0.6` and `drift: 1.20x slower from first to last` if they apply.
+/// `16.1 µs, 1.30x the best level of 12.4 µs, noise 1.3%`, with a correlation and a drift if there are any.
 pub fn status(series: &CellSeries) -> String {
     let now = time_text(series.newest_s);
     let over = series.newest_over_best();
@@ -130,8 +126,7 @@ pub fn label(trend: &Trend, series: &CellSeries) -> String {
     cell_text(series) + &distinction(trend, series)
 }
 
-/// Returns the seed, the device and the accuracy class, each only if other series of the same cell differ in it, after
-/// commas: `, NVIDIA H200`.
+/// Returns seed, device and accuracy class, each only if other series of the same cell differ in it: `, NVIDIA H200`.
 pub fn distinction(trend: &Trend, series: &CellSeries) -> String {
     let has_other = |differs: &dyn Fn(&CellSeries) -> bool| {
         trend.series.iter().any(|other| series.is_same_but_for_seed(other) && differs(other))
@@ -153,7 +148,6 @@ fn all_but_accuracy(series: &CellSeries) -> impl PartialEq {
     (series.shared_case(), &series.backend, &series.variant, &series.device, series.case.seed)
 }
 
-/// Returns the models of a side with the number of reports of each, in order of appearance.
 fn devices(trend: &Trend, side: Side) -> Vec<(String, usize)> {
     let of_side = trend.series.iter().filter(|series| series.side == side);
     let points = of_side.flat_map(|series| series.points.iter().map(|point| (&series.device, point.report)));

@@ -65,7 +65,6 @@ fn summary(trend: &Trend) -> String {
     )
 }
 
-/// The newest time of a series, and each of its changes with the first report after it.
 fn changes(trend: &Trend, series: &CellSeries) -> Block {
     let change = |(step, is_confirmed): (&TimeStep, bool)| {
         let first = &trend.reports[step.first_after];
@@ -122,7 +121,6 @@ fn folded(trend: &Trend) -> Vec<String> {
     lines
 }
 
-/// Reports the series without a time in their newest report.
 fn without_time(trend: &Trend) -> Option<String> {
     let absence = |series: &CellSeries| {
         let newest = series.points.last().map(|point| point.report);

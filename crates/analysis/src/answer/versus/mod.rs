@@ -65,7 +65,6 @@ impl<'a> ContenderRows<'a> {
         }
     }
 
-    /// Returns whether a row may represent it but for its number of threads.
     fn has_on_any_threads(self, row: &Row) -> bool {
         match self {
             ContenderRows::Side { side, has_tuned } => {
@@ -116,8 +115,7 @@ impl<'a> Versus<'a> {
         text.and_then(|text| Versus::parse(text).ok()).unwrap_or_else(|| Versus::sides_of(report))
     }
 
-    /// Returns the CPU's side and the GPU's. Where one has times of gpubench's tuned code alone, as in reports of earlier versions,
-    /// that represents it.
+    /// Returns the two sides; with tuned code where one has times of that alone, as in reports of earlier versions.
     pub fn sides_of(report: &Report) -> Versus<'static> {
         let has_times = |versus: Versus<'_>, one| {
             report.rows.iter().any(|row| row.execute.is_some() && versus.has(one, row))
@@ -258,8 +256,7 @@ impl<'a> Versus<'a> {
         }
     }
 
-    /// Returns the machine of a contender, with its name where `--versus` has it: `NVIDIA H200`, `cupy on NVIDIA H200`;
-    /// `None` where it has no rows, or the GPU's side no device with a name.
+    /// Returns `NVIDIA H200`, or `cupy on NVIDIA H200` where `--versus` has the name; `None` without rows or a named device.
     pub fn machine(self, report: &Report, contender: Contender) -> Option<String> {
         let machine = self.device(report, contender);
         match self.selection(contender) {

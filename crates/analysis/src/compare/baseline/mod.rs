@@ -26,8 +26,7 @@ const BASELINE_VERSION: u64 = 2;
 /// The oldest layout that [`open`] reads. Layout 1 has other names for the values of a cell.
 const OLDEST_VERSION: u64 = 1;
 
-/// Upper bound of the values of a cell. A pass on a busy machine may take a hundred times as long as another; a file with
-/// passes that differ by a factor of a million is damaged.
+/// Upper bound of the values of a cell: passes on a busy machine differ by a factor of a hundred, not of a million.
 const MAX_VARIATION: f64 = 1e6;
 
 /// Next step at the end of every refusal.
@@ -122,7 +121,6 @@ impl Baseline {
         Ok(())
     }
 
-    /// Returns it with the invisible characters of its texts spelled out.
     fn sanitized(mut self) -> Baseline {
         let mut texts = vec![&mut self.name, &mut self.saved, &mut self.gpubench_version];
         for cell in &mut self.cells {

@@ -35,7 +35,6 @@ pub struct EnvironmentFact {
 /// Returns the meaning of the absence of an item in a report; `None` if it has none there.
 type Absent = fn(&Report, &str) -> Option<&'static str>;
 
-/// The source of a fact in a report.
 #[derive(Clone, Copy)]
 enum Read {
     Host(&'static machine::Fact<report::Host>),
@@ -59,7 +58,6 @@ pub enum Concerns {
 }
 
 impl Concerns {
-    /// Every value, in order.
     pub(super) const ALL: [Concerns; 4] = [Run, Clocks, Cpu, Gpu];
 
     /// Returns the words of the documentation's table.

@@ -40,7 +40,6 @@ pub(crate) fn means(cells: &[Change]) -> Vec<Mean> {
     grouped(ratios).into_iter().map(mean).collect()
 }
 
-/// A group with the shift of its mean.
 struct MeanTest {
     group: MeanGroup,
     shift: Shift,
@@ -105,7 +104,6 @@ impl MeanTest {
         MeanTest { group, shift, in_cycles, variation_between_runs: variance.sqrt(), threshold }
     }
 
-    /// Returns the change with its verdict. `weight` is its share of `alpha`, `slower` the number of its slower cells.
     fn change(&self, corrected: f64, alpha: f64, weight: f64, slower: usize) -> MeanChange {
         let (verdict, inconclusive_reason) = self.judge(corrected <= alpha);
         let shift = self.shift;

@@ -20,8 +20,7 @@ pub use file::{parse, read};
 /// The rules by which a comparison is judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    /// Probability of a false regression in the whole comparison if nothing changed. Half of it is for cells, half for
-    /// geometric means.
+    /// Probability of a false regression if nothing changed: half of it is for cells, half for geometric means.
     pub alpha: f64,
     /// Pass even if cells are missing.
     pub accept_missing: bool,
@@ -94,7 +93,6 @@ pub struct CellTable {
     pub(crate) origin: String,
 }
 
-/// Returns the property of a cell that `key` names.
 fn property<'a>(cell: &'a Cell, key: &str) -> &'a str {
     match key {
         "op" => &cell.case.op,
@@ -111,8 +109,7 @@ impl Policy {
         tables.fold(self.defaults, |limits, table| table.limits.or(limits))
     }
 
-    /// Replaces the file's defaults by values of the command line, key by key. Tables keep their values, because they
-    /// describe exceptions.
+    /// Replaces the file's defaults by values of the command line. Tables describe exceptions, and keep their values.
     pub fn set_defaults(&mut self, given: Limits) {
         self.defaults = given.or(self.defaults);
     }

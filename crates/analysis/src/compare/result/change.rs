@@ -155,8 +155,7 @@ pub struct Change {
     /// This probability, corrected for the number of cells tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_corrected: Option<f64>,
-    /// Probability that the ranks of the rounds differ this much if nothing changed, by an exact permutation test; `None`
-    /// for too few rounds.
+    /// Probability that ranks of rounds differ this much if nothing changed, by a permutation test; `None` for too few.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_rounds: Option<f64>,
     /// The smallest relative slowdown that these data detect with a probability of 80 %: 0.04 is 4 %.

@@ -10,7 +10,6 @@ use crate::compare::result::{Change, Measured, Note};
 use crate::compare::variance::JoinedSides;
 use crate::compare::{Policy, Run, Runs, Verdict};
 
-/// Returns the notes on the comparison of `sweep` with the results `cells`.
 pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> Vec<Note> {
     let (old, new) = (sweep.old, sweep.new);
     let mut notes = Vec::new();
@@ -103,7 +102,6 @@ fn changed_picks(old: &Runs, new: &Runs) -> Option<String> {
     ))
 }
 
-/// Returns the picked variants in the runs of a side, by cell.
 fn picks(side: &Runs) -> BTreeMap<String, String> {
     let rows = side.runs.iter().flat_map(|run| &run.report.rows);
     let mut picks = BTreeMap::<String, BTreeSet<&str>>::new();

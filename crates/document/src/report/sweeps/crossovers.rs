@@ -39,8 +39,7 @@ impl ShownCrossover {
     }
 }
 
-/// `~312`, `≤ 100` where B is faster at every size, `none`, `some`, the range that contains an unknown crossover (`100–187`, or
-/// `1330–?` if it may be above the largest size), or `?`.
+/// `~312`, `≤ 100` (faster at every size), `none`, `some`, the range of an unknown one (`100–187`, or `1330–?` without an end), `?`.
 pub(crate) fn short(found: &Crossover) -> String {
     let size = |size| size_text(size, found.interval);
     let shown = ShownCrossover::of(found);

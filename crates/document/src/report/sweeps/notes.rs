@@ -87,7 +87,6 @@ fn no_gpu(report: &Report) -> &'static str {
 
 const NO_GPU: &str = "No GPU found (gpubench doctor).";
 
-/// Returns whether the run was to measure backends of which the report has no cell.
 fn asks_for_others(report: &Report) -> bool {
     let asked = report.environment.settings["backends"].as_array().into_iter().flatten();
     let mut asked = asked.filter_map(|name| name.as_str());
@@ -161,8 +160,7 @@ impl Sweeps<'_> {
         self.all.iter().filter_map(line).collect()
     }
 
-    /// The cases whose faster contender end to end depends on the host memory: every case, or that of the largest size of
-    /// each sweep.
+    /// The cases whose faster contender end to end depends on the host memory, or those at the largest sizes.
     pub fn memory_decides(&self, every_case: bool) -> Option<String> {
         let shown = self.all.iter().flat_map(|sweep| {
             let skipped = if every_case { 0 } else { sweep.compared().count().saturating_sub(1) };
@@ -255,8 +253,7 @@ impl Sweeps<'_> {
         sweeps.filter_map(|sweep| costs(sweep, &names)).collect()
     }
 
-    /// B's variants that are measurably slower than the best at the largest sizes, and those of other backends that tie with
-    /// it, with their factors.
+    /// B's variants that are slower than the best at the largest sizes, and ties of other backends, with their factors.
     pub fn slower_variants(&self) -> Option<String> {
         let sweeps = self.all.iter().filter(|sweep| op::compares_sides(sweep.section.op));
         let names = Names::of(self.report);
@@ -274,8 +271,7 @@ impl Sweeps<'_> {
     }
 }
 
-/// `transfer-loop copy-each 83.4x, copy-each-pinned 17.2x`, by resident times; `matmul cupy/matmul 1.01x?` for a tie of
-/// another backend, which no other line would name. With whether there is a tie.
+/// `transfer-loop copy-each 83.4x`; `matmul cupy/matmul 1.01x?` for a tie of another backend. With whether there is a tie.
 fn slower(sweep: &Sweep<'_>, names: &Names) -> Option<(String, bool)> {
     let case = sweep.compared().last()?;
     let best = case.pair(Kind::Resident)?;
