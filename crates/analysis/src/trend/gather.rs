@@ -14,7 +14,8 @@ use jiff::Timestamp;
 use rayon::iter::Either;
 use rayon::prelude::*;
 
-use super::{FILE_NAME, IgnoredFile, ReportRef};
+use super::{FILE_NAME, IgnoredFile};
+use crate::compare::runs::ReportRef;
 
 /// Valid times in seconds; the ratios of times outside would overflow.
 const VALID_TIMES: std::ops::RangeInclusive<f64> = 1e-50..=1e50;
@@ -180,14 +181,7 @@ fn read(path: &Path) -> Result<DatedReport> {
     let environment = &report.environment;
     let started = environment.started.parse::<Timestamp>().with_context(|| shown.to_string())?;
     ensure!(!report.rows.is_empty(), "{shown}: the report has no rows; remove it, or run the sweep again");
-    let report_ref = ReportRef {
-        name: shown.to_string(),
-        started: environment.started.clone(),
-        host: environment.host.name.clone(),
-        gpubench_version: environment.gpubench_version.clone(),
-        gpubench_revision: environment.gpubench_revision.clone(),
-        git_revision: environment.git_revision.clone(),
-    };
+    let report_ref = ReportRef::of(shown.to_string(), environment);
     // Refinement adds different sizes to each run, and screening samples different variants to precision, so such cells
     // have no history.
     let planned = report.rows.into_iter().filter(|row| !row.added_by_refinement && !row.screened);

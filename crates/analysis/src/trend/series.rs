@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::compare::environment::differences;
 use crate::compare::{Difference, Run, Runs, Severity};
 use gpubench_ops::OPS;
-use gpubench_report::case::{Cache, DType};
+use gpubench_report::case::{Cache, Cell, DType};
 use gpubench_report::pattern::Pattern;
 use gpubench_report::report::{Report, Row};
 use rayon::prelude::*;
@@ -58,9 +58,9 @@ fn is_wanted(dated: &DatedRow, request: &TrendRequest) -> bool {
 
 /// Returns the sort key. Sorting is stable: variants keep the order of the reports.
 fn order(series: &CellSeries) -> (usize, &str, DType, Cache, f64, u64) {
-    let case = &series.case;
+    let Cell { case, cache, .. } = &series.cell;
     let op = OPS.iter().position(|op| op.name() == case.op).unwrap_or(OPS.len());
-    (op, &case.op, case.dtype, series.cache, case.density.unwrap_or(1.0), case.n)
+    (op, &case.op, case.dtype, *cache, case.density.unwrap_or(1.0), case.n)
 }
 
 /// Returns the series of a cell's rows: the first of each report, if its operands are the `newest` or unknown.
@@ -108,10 +108,7 @@ fn of_cell(
         step(level, &after)
     });
     Some(CellSeries {
-        case: row.case.clone(),
-        backend: row.backend.clone(),
-        variant: row.variant.clone(),
-        cache: row.cache,
+        cell: row.cell(),
         side: row.side,
         device: device.clone(),
         accuracy: row.accuracy,
@@ -141,12 +138,8 @@ fn only_cell(dated: &DatedReport, cell: &Row) -> Runs {
     if let Some(sweeps) = sweeps {
         sweeps.retain(|sweep| sweep["op"].as_str().is_none_or(|op| op == cell.case.op));
     }
-    let is_same = |row: &&Row| {
-        row.case == cell.case
-            && row.variant == cell.variant
-            && row.backend == cell.backend
-            && row.cache == cell.cache
-    };
+    let wanted = cell.cell();
+    let is_same = |row: &&Row| row.cell() == wanted;
     let rows = dated.rows.iter().map(|dated| &dated.row).filter(is_same).cloned().collect();
     let report = Report { schema_version: dated.schema_version, environment, rows };
     Runs { runs: vec![Run { name: dated.report_ref.name.clone(), report }], ..Runs::default() }

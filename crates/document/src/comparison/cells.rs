@@ -64,7 +64,9 @@ pub(super) fn shortened<'a>(lines: &[&'a Change]) -> (Vec<&'a Change>, Vec<&'a C
 /// Counts the hidden cells by op and variant, one line per verdict: `476 more slower: 476 matmul cuda/cublas`.
 pub(super) fn hidden_counts(hidden: &[&Change]) -> Vec<String> {
     let line = |(word, cells): (String, Vec<&&Change>)| {
-        let name = |cell: &Change| format!("{} {}/{}", cell.case.op, cell.backend, cell.variant);
+        let name = |cell: &Change| {
+            format!("{} {}/{}", cell.cell().case.op, cell.cell().backend, cell.cell().variant)
+        };
         let mut variants = grouped(cells.iter().map(|cell| (name(cell), ())));
         variants.sort_by_key(|(_, cells)| std::cmp::Reverse(cells.len()));
         let others: usize = variants.iter().skip(VARIANTS_SHOWN).map(|(_, cells)| cells.len()).sum();
@@ -91,14 +93,16 @@ type Show = fn(&Change) -> Field;
 fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
     let columns: [(bool, &'static str, bool, Show); 14] = [
         (true, "verdict", false, |cell| Field { text: phrases::verdict(cell), tone: tone(cell.verdict) }),
-        (true, "op", false, |cell| cell.case.op.clone().into()),
-        (true, "N", true, |cell| cell.case.n.to_string().into()),
+        (true, "op", false, |cell| cell.cell().case.op.clone().into()),
+        (true, "N", true, |cell| cell.cell().case.n.to_string().into()),
         (has_densities(cells), "density", true, |cell| {
-            cell.case.density.map_or(NONE.into(), density_text).into()
+            cell.cell().case.density.map_or(NONE.into(), density_text).into()
         }),
-        (differ(cells, |cell| cell.case.dtype), "type", false, |cell| cell.case.dtype.name().into()),
-        (true, "variant", false, |cell| format!("{}/{}", cell.backend, cell.variant).into()),
-        (differ(cells, |cell| cell.cache), "cache", false, |cell| cell.cache.name().into()),
+        (differ(cells, |cell| cell.cell().case.dtype), "type", false, |cell| {
+            cell.cell().case.dtype.name().into()
+        }),
+        (true, "variant", false, |cell| format!("{}/{}", cell.cell().backend, cell.cell().variant).into()),
+        (differ(cells, |cell| cell.cell().cache), "cache", false, |cell| cell.cell().cache.name().into()),
         (true, "old", true, |cell| phrases::time(cell.old.as_ref(), cell.variation_between_runs).into()),
         (true, "new", true, |cell| phrases::time(cell.new.as_ref(), cell.variation_between_runs).into()),
         (true, "change", false, |cell| Field {
@@ -129,8 +133,8 @@ fn differ<T: PartialEq>(cells: &[&Change], value: fn(&Change) -> T) -> bool {
 pub(super) fn common(cells: &[&Change]) -> Option<String> {
     let first = cells.first()?;
     let parts = [
-        (differ(cells, |cell| cell.case.dtype), first.case.dtype.name().to_owned()),
-        (differ(cells, |cell| cell.cache), format!("{} cache", first.cache)),
+        (differ(cells, |cell| cell.cell().case.dtype), first.cell().case.dtype.name().to_owned()),
+        (differ(cells, |cell| cell.cell().cache), format!("{} cache", first.cell().cache)),
         (differ(cells, |cell| cell.threshold), format!("threshold {}", phrases::percent(first.threshold))),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|(differ, _)| !differ).map(|(_, part)| part).collect();
@@ -139,7 +143,9 @@ pub(super) fn common(cells: &[&Change]) -> Option<String> {
 
 fn has_densities(cells: &[&Change]) -> bool {
     let mut first = HashMap::new();
-    cells.iter().any(|cell| *first.entry(&cell.case.op).or_insert(cell.case.density) != cell.case.density)
+    cells.iter().any(|cell| {
+        *first.entry(&cell.cell().case.op).or_insert(cell.cell().case.density) != cell.cell().case.density
+    })
 }
 
 /// Builds the table with one line per cell, for at least one cell. Properties in [`common`] have no column.
@@ -159,7 +165,7 @@ pub(super) fn mean_changes(comparison: &Comparison, all: bool) -> Option<Table> 
     let shown = |mean: &&MeanChange| all || matches!(mean.verdict, Verdict::Slower | Verdict::Faster);
     let headings = ["verdict", "group", "change", "interval", "p", "smallest detectable", "threshold"];
     let row = |mean: &MeanChange| -> Vec<Field> {
-        let change = phrases::mean_change(mean.ratio, mean.interval);
+        let change = phrases::mean_change(mean.ratio.unwrap_or(f64::NAN), mean.interval);
         let share = |share: Option<f64>| share.map_or(NONE.into(), phrases::percent);
         let tone = tone(mean.verdict);
         vec![

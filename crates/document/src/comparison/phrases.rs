@@ -60,11 +60,11 @@ pub(super) fn reason_besides_change(cell: &Change) -> &str {
 /// Formats a side's runs: `3 runs: base/1, base/2, base/3 (gpubench 0123abc on node)`.
 pub fn runs(runs: &[RunInfo]) -> String {
     const NAMED: usize = 3;
-    let mut names: Vec<&str> = runs.iter().take(NAMED).map(|run| run.name.as_str()).collect();
+    let mut names: Vec<&str> = runs.iter().take(NAMED).map(|run| run.report.name.as_str()).collect();
     let more = format!("{} more", runs.len().saturating_sub(NAMED));
     names.extend((runs.len() > NAMED).then_some(more.as_str()));
-    let builds = distinct(runs.iter().map(RunInfo::build)).join(", ");
-    let hosts = distinct(runs.iter().map(|run| run.host.as_str())).join(", ");
+    let builds = distinct(runs.iter().map(|run| run.report.build())).join(", ");
+    let hosts = distinct(runs.iter().map(|run| run.report.host.as_str())).join(", ");
     format!("{}: {} (gpubench {builds} on {hosts})", counted(runs.len(), "run"), names.join(", "))
 }
 

@@ -57,6 +57,25 @@ pub fn crossover_text(found: &Crossover) -> String {
     }
 }
 
+/// The crossover in a column of the table of sweeps: `~312`, `≤ 100` (faster at every size), `none`, `some`, the range of an
+/// unknown one (`100–187`, or `1330–?` without an end), or `?`. A `+` says that B is also faster at some smaller sizes.
+pub(crate) fn short(found: &Crossover) -> String {
+    let size = |size| size_text(size, found.interval);
+    let place = match (found.from, found.interval) {
+        (Some(Place::Below), _) => format!("≤ {}", found.smallest),
+        (Some(Place::Beyond), _) if found.is_mixed() => "some".into(),
+        (Some(Place::Beyond), _) => "none".into(),
+        (Some(Place::At(at)), _) => format!("~{}", size(at)),
+        (None, [_, Place::At(max)]) => format!("{}–{}", found.smallest, size(max)),
+        (None, [Place::At(min), _]) => format!("{}–?", size(min)),
+        (None, _) => "?".into(),
+    };
+    let has_plus = found.is_mixed() && !matches!(found.from, Some(Place::Below | Place::Beyond));
+    let plus = if has_plus { "+" } else { "" };
+    let mark = if found.is_unreliable && place != "?" { "!" } else { "" };
+    format!("{place}{plus}{mark}")
+}
+
 /// The crossover without its interval, with a `!` where it comes from unreliable times.
 pub fn place_text(found: &Crossover) -> String {
     let place = place(found);

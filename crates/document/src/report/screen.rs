@@ -16,8 +16,8 @@ use gpubench_text::words::capitalised;
 
 use super::cautions::{Caution, cautions, shown};
 use super::problems::{first_lines, summary};
-use super::sweeps::{Sweep, Sweeps, crossovers, notes};
-use super::{NONE, speed_up, time_text};
+use super::sweeps::{Sweep, Sweeps, notes};
+use super::{NONE, crossover_text, speed_up, time_text};
 use crate::blocks::{Block, RichText};
 use crate::table::{Column, Field, Layout, Table};
 
@@ -344,7 +344,7 @@ impl<'a> Sweeps<'a> {
             let mut fields = vec![Field::from(sweep.name.as_str()), case.n.to_string().into()];
             let from = |kind| match sweep.crossover(kind) {
                 _ if !is_largest => Field::from(""),
-                found => found.map_or(NONE.into(), crossovers::short).into(),
+                found => found.map_or(NONE.into(), crossover_text::short).into(),
             };
             for kind in &copied {
                 fields.push(of_kind(*kind));

@@ -103,7 +103,7 @@ fn cell(comparison: &Comparison, change: &Change, name: String) -> TestCase {
         if change.is_open() && matches!(outcome, TestOutcome::Skipped) { "accepted: " } else { "" };
     let figures = phrases::change_with_interval(change).filter(|_| !phrases::reason_has_change(change));
     TestCase {
-        suite: change.case.op.clone(),
+        suite: change.cell().case.op.clone(),
         name,
         time: change.new.as_ref().map(|measured| measured.median_s),
         outcome,

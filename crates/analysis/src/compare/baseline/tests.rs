@@ -2,15 +2,15 @@
 
 use std::fs;
 
-use gpubench_report::case::DType;
+use gpubench_report::case::{Cache, Case, DType};
 use proptest::prelude::*;
 
 use super::*;
 
 fn variation(variation_between_runs: f64, pass_range: f64) -> CellVariation {
     let case = Case { op: "fft".into(), n: 8, dtype: DType::F32, density: None, seed: 1 };
-    let (backend, variant) = ("cpu".into(), "realfft".into());
-    CellVariation { case, backend, variant, cache: Cache::Cold, variation_between_runs, pass_range }
+    let cell = Cell { case, backend: "cpu".into(), variant: "realfft".into(), cache: Cache::Cold };
+    CellVariation { cell, variation_between_runs, pass_range }
 }
 
 fn baseline(cells: Vec<CellVariation>) -> Baseline {
@@ -193,7 +193,7 @@ fn no_text_of_an_accepted_file_holds_an_invisible_character() {
     for text in [&mut saved.name, &mut saved.saved, &mut saved.gpubench_version] {
         *text = hostile.into();
     }
-    let cell = &mut saved.cells[0];
+    let cell = &mut saved.cells[0].cell;
     for text in [&mut cell.case.op, &mut cell.backend, &mut cell.variant] {
         *text = hostile.into();
     }

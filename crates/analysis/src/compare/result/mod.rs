@@ -9,8 +9,11 @@ use std::collections::BTreeMap;
 use gpubench_report::case::{Cache, DType};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::change::FlatCell;
 use self::change::Verdict;
-pub use self::change::{Change, InconclusiveReason, MeanChange, Measured};
+pub use self::change::{
+    Change, ComparedCell, ComparedMean, InconclusiveReason, Judgement, MeanChange, Measured,
+};
 use crate::compare::environment::Difference;
 use crate::compare::runs::RunInfo;
 

@@ -5,6 +5,7 @@ use crate::compare::pairs::CellPair;
 use crate::compare::pairs::evidence::{CLOCK_CHANGE, CellEvidence, CellTimes};
 use crate::compare::phrases::{change_with_interval, percent};
 use crate::compare::planning;
+use crate::compare::result::{ComparedCell, Judgement};
 use crate::compare::statistics::ranks::rank_test;
 use crate::compare::statistics::shift::{OWN_SHARE, Shift};
 use crate::compare::variance::{RunVariance, threshold};
@@ -127,15 +128,6 @@ impl<'a> CellTest<'a> {
         let least = self.own_shift.map_or(0.0, |shift| shift.smallest_significant(OWN_SHARE * alpha));
         let alpha = alpha / tested.max(1) as f64;
         Change {
-            case: pair.cell.case.clone(),
-            backend: pair.cell.backend.clone(),
-            variant: pair.cell.variant.clone(),
-            cache: pair.cell.cache,
-            side: pair.side,
-            verdict: Verdict::NotJudged,
-            inconclusive_reason: None,
-            reason: String::new(),
-            next: None,
             ratio: shift.map(Shift::ratio),
             interval: shift.map(|shift| shift.interval().map(f64::exp)),
             p: self.p,
@@ -144,9 +136,12 @@ impl<'a> CellTest<'a> {
             smallest_detectable_change: shift
                 .map(|shift| shift.smallest_detectable(self.threshold, alpha).max(least)),
             variation_between_runs: self.run_variance.map(|of_run| of_run.variance.sqrt()),
-            threshold: self.threshold,
             old: measured(&pair.old),
             new: measured(&pair.new),
+            ..Judgement::without_figures(
+                ComparedCell { cell: pair.cell.clone(), side: pair.side },
+                self.threshold,
+            )
         }
     }
 }

@@ -26,11 +26,11 @@ fn complete() -> Value {
     comparison.gate.accepted = vec![Verdict::Missing];
     comparison.environment[0].disturbed = vec!["NEW".into()];
     let mut cell = comparison.cells[2].clone();
-    (cell.case.density, cell.verdict, cell.inconclusive_reason) =
+    (cell.subject.cell.case.density, cell.verdict, cell.inconclusive_reason) =
         (Some(0.05), Verdict::Inconclusive, Some(InconclusiveReason::LowerClock));
     comparison.cells.insert(0, cell);
     let mean = &mut comparison.mean_changes[0];
-    (mean.op, mean.backend) = (Some("fft".into()), Some("cuda".into()));
+    (mean.subject.op, mean.subject.backend) = (Some("fft".into()), Some("cuda".into()));
     (mean.verdict, mean.inconclusive_reason) = (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock));
     serde_json::to_value(comparison).unwrap()
 }
