@@ -9,7 +9,6 @@ pub mod first_use;
 mod host_memory;
 pub mod libraries;
 mod names;
-pub mod peak_share;
 pub mod refinement;
 mod sections;
 mod speed_up;
@@ -20,7 +19,7 @@ mod winner;
 
 pub use cost::Kind;
 pub use crossover::{Crossover, Place, Stretch};
-pub use host_memory::{Kinds, memory_decides};
+pub use host_memory::Kinds;
 pub use names::Names;
 pub use sections::{Comparison, Pair, Section, has_both_caches, sections, sections_of};
 pub use speed_up::{SpeedUp, factor_text};

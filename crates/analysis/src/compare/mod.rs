@@ -28,7 +28,7 @@ pub use result::{Change, InconclusiveReason};
 
 use self::means::{mean_changes, means};
 use self::pairs::pace::ASSUMED_DF;
-use self::pairs::{CellPair, pairs};
+use self::pairs::pairs;
 use self::phrases::{change_with_interval, mean_with_interval};
 use self::result::{COMPARISON_VERSION, Judgement, MeanChange, Method, VerdictCount};
 use self::statistics::shift::CONFIDENCE;
@@ -63,11 +63,11 @@ pub fn compare_with_history(old: &Runs, new: &Runs, history: &Runs, policy: &Pol
         }
         run_variances(&pairs, &limits, &stored)
     };
-    let mut cells = changes(&pairs, &limits, &variances, policy);
     let sweep = JoinedSides { pairs: &pairs, limits: &limits, variances: &variances, old, new, history };
+    let mut cells = changes(&sweep, policy);
     let mut mean_changes = mean_changes(&sweep, &cells, policy);
     if !old.is_same_run(new) {
-        leave_open(&mut cells, &mut mean_changes, &environment, old, new);
+        leave_open(&mut cells, &mut mean_changes, &environment, &sweep);
     }
     if blocked || policy.cross_machine {
         cells.iter_mut().for_each(Judgement::remove_verdict);
@@ -103,13 +103,8 @@ pub fn compare_with_history(old: &Runs, new: &Runs, history: &Runs, policy: &Pol
 }
 
 /// Judges every pair after correcting the p-values for the number of tests.
-fn changes(
-    pairs: &[CellPair],
-    limits: &[Limits],
-    variances: &[Option<RunVariance>],
-    policy: &Policy,
-) -> Vec<Change> {
-    let cells = pairs.iter().zip(limits).zip(variances);
+fn changes(sweep: &JoinedSides, policy: &Policy) -> Vec<Change> {
+    let cells = sweep.pairs.iter().zip(sweep.limits).zip(sweep.variances);
     let tests: Vec<CellTest> =
         cells.map(|((pair, limits), variance)| CellTest::of(pair, *limits, *variance)).collect();
     let raw: Vec<f64> = tests.iter().filter_map(|test| test.p).collect();
@@ -126,11 +121,10 @@ fn leave_open(
     cells: &mut [Change],
     means: &mut [MeanChange],
     environment: &[Difference],
-    old: &Runs,
-    new: &Runs,
+    sweep: &JoinedSides,
 ) {
     for difference in environment.iter().filter(|found| found.severity == Severity::Inconclusive) {
-        let backends = environment::affected(difference, old, new);
+        let backends = environment::affected(difference, sweep.old, sweep.new);
         for change in cells.iter_mut().filter(|change| backends.contains(change.cell().backend.as_str())) {
             disturb(change, change_with_interval(change), difference);
         }

@@ -121,7 +121,7 @@ fn deciding_cells(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Bloc
         let of = if all_cells { String::new() } else { format!(" of {}", comparison.cells.len()) };
         let common = cells::common(&shown).map(|common| format!("; {common}")).unwrap_or_default();
         let title = format!("{}{of}, worst first{common}", counted(shown.len(), "cell"));
-        blocks.push(Block::Table(cells::grid(title, &shown, all_cells)));
+        blocks.push(Block::Table(cells::grid(&title, &shown, all_cells)));
     }
     if !hidden.is_empty() && !folds {
         blocks.push(Block::Items(cells::hidden_counts(&hidden).into_iter().map(Into::into).collect()));
@@ -150,7 +150,7 @@ fn deciding_cells(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Bloc
         let more = (more > 0).then(|| {
             Block::paragraph(format!("{} not shown; --format json lists them.", counted(more, "more cell")))
         });
-        let table = Block::Table(cells::grid(String::new(), shown, true));
+        let table = Block::Table(cells::grid("", shown, true));
         let content = common.into_iter().chain([table]).chain(more).collect();
         blocks.extend(folded(counted(rest.len(), "more cell"), content));
     }

@@ -4,7 +4,7 @@ use gpubench_analysis::compare::Verdict;
 pub use gpubench_analysis::compare::phrases::{
     NONE, change, change_with_interval, mean_change, mean_with_interval, percent,
 };
-use gpubench_analysis::compare::result::{Change, InconclusiveReason, Measured};
+use gpubench_analysis::compare::result::{Change, InconclusiveReason, Judgement, Measured};
 use gpubench_analysis::compare::runs::RunInfo;
 use gpubench_report::report::quantity::time_within;
 use gpubench_text::count::counted;
@@ -30,9 +30,9 @@ pub fn p_value(p: f64) -> String {
     }
 }
 
-/// Returns the words for a cell's verdict: `newly incorrect`, `slower`, `inconclusive`, `lower clock`.
-pub fn verdict(cell: &Change) -> String {
-    of_kind(cell.verdict, cell.inconclusive_reason)
+/// Returns the words for a verdict: `newly incorrect`, `slower`, `inconclusive`, `lower clock`.
+pub fn verdict<T>(judged: &Judgement<T>) -> String {
+    of_kind(judged.verdict, judged.inconclusive_reason)
 }
 
 /// Returns the words of [`verdict`]: an inconclusive cell is named by its reason, unless it may be slower, which is no

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use gpubench_analysis::answer::peak_share;
 use gpubench_analysis::answer::{Contender, Kind, Pair, Versus, sections};
+use gpubench_ops::peak_share;
 use gpubench_report::Side;
 use gpubench_report::case::Cache;
 use gpubench_report::measure::sampling::Sampling;
@@ -13,7 +13,7 @@ use gpubench_text::count::{agree, counted};
 use gpubench_text::grouped::distinct;
 
 use super::cautions::{is_launch_bound, shown};
-use super::{MARK, PEAK_SHARE_TEXT, contenders, has_peaks};
+use super::{MARK, PEAK_MEANING, PEAK_SHARE_TEXT, contenders, has_peaks};
 
 /// The sentences for the tables of a report.
 pub fn method(report: &Report, all_variants: bool) -> Vec<String> {
@@ -32,7 +32,7 @@ pub fn method(report: &Report, all_variants: bool) -> Vec<String> {
         lines.push(format!("Error: {of_both}relative to its bound (share in parentheses)."));
     }
     if has_peaks(report) && rows.iter().any(|row| peak_share::share(report, row).is_some()) {
-        lines.push(format!("{PEAK_SHARE_TEXT}: {}.", peak_share::MEANING));
+        lines.push(format!("{PEAK_SHARE_TEXT}: {PEAK_MEANING}."));
     }
     if executes(&rows).any(|execute| execute.grade.is_some()) {
         let grades = "A precise and undisturbed, B comparable, C an estimate, D not reliable";

@@ -1,13 +1,11 @@
 //! The parts of the document of a report: results, notes and warnings, cells without a time, method, environment.
 
-use gpubench_analysis::answer::peak_share;
 use gpubench_report::report::machine::{plain, versions_text};
 use gpubench_report::report::quantity::{gib, three_digits, time_text};
 use gpubench_report::report::{BackendState, Environment, Outcome, Report, Row};
 use gpubench_report::{BusRates, Finding, Peaks};
 use gpubench_text::count::counted;
 
-use super::NONE;
 use super::by_backend::by_backend;
 use super::cautions::{self, Caution, cautions};
 use super::environment::{clock_checks, described, device_state, settings_of, timer_overhead, version};
@@ -19,6 +17,7 @@ use super::sentences::paragraph;
 use super::sweeps::Sweeps;
 use super::sweeps::notes::grades;
 use super::tables::tables;
+use super::{ABOVE_PEAK, NONE, PEAK_MEANING};
 use crate::blocks::{Block, Document, DocumentSection, Remark, RichText};
 use crate::table::{Column, Field, Table, Tone};
 
@@ -205,7 +204,7 @@ pub fn method_items(report: &Report, all_variants: bool) -> Vec<Block> {
 
 /// The meaning of the figures on a page.
 pub fn meanings() -> Block {
-    let peak = format!("The {}. Above 100 %, {}.", peak_share::MEANING, peak_share::ABOVE_PEAK);
+    let peak = format!("The {PEAK_MEANING}. Above 100 %, {ABOVE_PEAK}.");
     let meanings = MEANINGS.into_iter().chain([("Rate / peak", peak.as_str())]);
     Block::Facts(meanings.map(|(name, text)| (name.into(), text.into())).collect())
 }

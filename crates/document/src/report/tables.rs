@@ -1,9 +1,9 @@
 //! The tables that the text and the Markdown format share: one per op, element type and cache state.
 
 use crate::table::{Column, Field, Layout, Table, Tone};
-use gpubench_analysis::answer::peak_share::precision;
 use gpubench_analysis::answer::{Comparison, Contender, Kind, Names, Section, sections};
 use gpubench_ops::find;
+use gpubench_ops::peak_share::precision;
 use gpubench_report::case::{density_clause, density_text};
 use gpubench_report::report::quantity::{judged_text, spread_text, three_digits};
 use gpubench_report::report::{Execute, Outcome, Report, Row};

@@ -120,14 +120,13 @@ fn mean(comparison: &Comparison, change: &MeanChange) -> TestCase {
         Verdict::NotJudged => TestOutcome::Skipped,
         _ => TestOutcome::Passed,
     };
-    let verdict = phrases::of_kind(change.verdict, change.inconclusive_reason);
     TestCase {
         suite: "mean".into(),
         name: change.key(),
         time: None,
         outcome,
         kind: change.verdict.name(),
-        message: format!("{verdict}: {}", change.reason),
+        message: format!("{}: {}", phrases::verdict(change), change.reason),
         details: details(change.next.as_deref(), None, change.p_corrected, change.threshold),
     }
 }

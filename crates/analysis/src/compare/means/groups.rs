@@ -2,12 +2,12 @@
 
 use gpubench_text::grouped::distinct;
 
+use crate::compare::Limits;
 use crate::compare::pairs::CellPair;
 use crate::compare::pairs::evidence::CellEvidence;
 use crate::compare::pairs::pace::{ASSUMED_DF, Pace};
 use crate::compare::statistics::mean;
-use crate::compare::variance::RunVariance;
-use crate::compare::{Limits, Runs};
+use crate::compare::variance::JoinedSides;
 
 const MIN_CELLS: usize = 3;
 
@@ -48,7 +48,8 @@ pub(crate) fn groups(pairs: &[CellPair], members: &[usize]) -> Vec<MeanGroup> {
 }
 
 /// Returns the cells with a time in every run of both sides, so that the means of all runs cover the same cells.
-pub(crate) fn complete(pairs: &[CellPair], old: &Runs, new: &Runs) -> Vec<usize> {
+pub(crate) fn complete(sweep: &JoinedSides) -> Vec<usize> {
+    let JoinedSides { pairs, old, new, .. } = *sweep;
     let is_complete = |index: &usize| {
         pairs[*index]
             .both()
@@ -59,13 +60,13 @@ pub(crate) fn complete(pairs: &[CellPair], old: &Runs, new: &Runs) -> Vec<usize>
 
 impl MeanGroup {
     /// Returns the mean logarithm in each run of OLD, NEW and the history; none of a history that lacks a cell.
-    pub(crate) fn series(&self, pairs: &[CellPair], history: &Runs) -> [Vec<f64>; 3] {
+    pub(crate) fn series(&self, sweep: &JoinedSides) -> [Vec<f64>; 3] {
         let of = |pick: fn(&CellPair) -> &CellEvidence| -> Vec<&[f64]> {
-            let times = self.members.iter().filter_map(|index| pick(&pairs[*index]).times.as_ref());
+            let times = self.members.iter().filter_map(|index| pick(&sweep.pairs[*index]).times.as_ref());
             times.map(|times| times.runs.as_slice()).collect()
         };
         let mut past = of(|pair| &pair.history);
-        if past.len() < self.members.len() || past.iter().any(|runs| runs.len() != history.runs.len()) {
+        if past.len() < self.members.len() || past.iter().any(|runs| runs.len() != sweep.history.runs.len()) {
             past.clear();
         }
         [of(|pair| &pair.old), of(|pair| &pair.new), past].map(|cells| mean_by_run(&cells))
@@ -102,12 +103,8 @@ impl MeanGroup {
     }
 
     /// Returns the variance for one run per side: that of the cells, and a cautious estimate of what they share.
-    pub(crate) fn assumed_variance(
-        &self,
-        pairs: &[CellPair],
-        limits: &[Limits],
-        variances: &[Option<RunVariance>],
-    ) -> (f64, f64) {
+    pub(crate) fn assumed_variance(&self, sweep: &JoinedSides) -> (f64, f64) {
+        let JoinedSides { pairs, limits, variances, .. } = *sweep;
         let common = self.mean_of(|index| {
             let cautious = || Pace::of(&pairs[index]).cautious_variation();
             limits[index].variation_between_runs.unwrap_or_else(cautious)

@@ -56,7 +56,7 @@ pub(crate) fn mean_changes(sweep: &JoinedSides, cells: &[Change], policy: &Polic
     if sweep.old.is_same_run(sweep.new) {
         return vec![];
     }
-    let mut members = complete(sweep.pairs, sweep.old, sweep.new);
+    let mut members = complete(sweep);
     members
         .retain(|index| !sweep.limits[*index].is_ignored() && sweep.pairs[*index].incomparable().is_none());
     let tests: Vec<MeanTest> =
@@ -87,13 +87,13 @@ fn weights(tests: &[MeanTest]) -> Vec<f64> {
 
 impl MeanTest {
     fn of(group: MeanGroup, sweep: &JoinedSides) -> MeanTest {
-        let JoinedSides { pairs, limits, variances, history, .. } = *sweep;
-        let [old, new, past] = group.series(pairs, history);
+        let JoinedSides { pairs, limits, .. } = *sweep;
+        let [old, new, past] = group.series(sweep);
         let measured = pooled_variance([&old[..], &new, &past]);
         let (variance, df) = match measured {
             Some((variance, df)) if df >= MIN_DF => (variance, df),
             other => {
-                let (assumed, df) = group.assumed_variance(pairs, limits, variances);
+                let (assumed, df) = group.assumed_variance(sweep);
                 (other.map_or(assumed, |(variance, _)| variance.max(assumed)), df)
             }
         };

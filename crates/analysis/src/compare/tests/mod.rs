@@ -102,13 +102,13 @@ fn disturbed_runs_are_inconclusive_and_the_next_step_names_the_side() {
         assert_eq!(comparison.gate.exit_code, 3, "{side}: {:?}", comparison.gate);
         let next = comparison.gate.next.as_ref().unwrap().to_string();
         assert!(next.starts_with(&format!("close other programs and measure {side} again, or")), "{next}");
-        let of_cpu = comparison.cells.iter().filter(|change| change.backend == "cpu");
+        let of_cpu = comparison.cells.iter().filter(|change| change.cell().backend == "cpu");
         for change in of_cpu.filter(|change| change.p.is_some()) {
             assert_eq!(change.inconclusive_reason, Some(InconclusiveReason::Disturbed), "{change:?}");
         }
         assert!(comparison.mean_changes.iter().all(|mean| !mean.is_regression()), "{side}");
         // Times of the GPU keep their verdicts.
-        let of_gpu = comparison.cells.iter().filter(|change| change.backend == "cuda");
+        let of_gpu = comparison.cells.iter().filter(|change| change.cell().backend == "cuda");
         assert!(of_gpu.clone().count() > 0 && of_gpu.clone().any(|change| change.verdict == Verdict::Same));
     }
 }

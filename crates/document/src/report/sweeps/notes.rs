@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::report::crossover_text::{crossover_clause, plain};
-use crate::report::{PEAK_SHARE_TEXT, has_peaks, peak_share_text};
+use crate::report::{ABOVE_PEAK, PEAK_SHARE_TEXT, has_peaks, peak_share_text};
 use gpubench_analysis::answer::first_use::{FirstUse, calls_to_repay, condition};
 use gpubench_analysis::answer::{
-    Comparison, Contender, Estimate, Kind, Names, Pair, SpeedUp, Versus, has_both_caches, memory_decides,
-    peak_share,
+    Comparison, Contender, Estimate, Kind, Names, Pair, SpeedUp, Versus, has_both_caches,
 };
 use gpubench_ops as op;
 use gpubench_report::Side;
@@ -160,13 +159,24 @@ impl Sweeps<'_> {
         self.all.iter().filter_map(line).collect()
     }
 
-    /// The cases whose faster contender end to end depends on the host memory, or those at the largest sizes.
+    /// `End to end depends on the host memory: fft 2048 CPU 1.8x pageable, GPU 2.5x pinned.`: every case, or the largest ones.
     pub fn memory_decides(&self, every_case: bool) -> Option<String> {
         let shown = self.all.iter().flat_map(|sweep| {
             let skipped = if every_case { 0 } else { sweep.compared().count().saturating_sub(1) };
             sweep.compared().skip(skipped).map(|case| (sweep.name.as_str(), case))
         });
-        memory_decides(shown)
+        let clause = |(name, case): (&str, &Comparison<'_>)| {
+            let pairs = [case.pair(Kind::EndToEnd)?, case.pair(Kind::EndToEndPinned)?];
+            let [pageable, pinned] = [&pairs[0], &pairs[1]].map(|pair| pair.speed_up.winner());
+            if pageable? == pinned? {
+                return None;
+            }
+            let [pageable, pinned] = pairs.map(|pair| pair.speed_up_text());
+            Some(format!("{name} {} {pageable} pageable, {pinned} pinned", case.n))
+        };
+        let clauses: Vec<String> = shown.filter_map(clause).collect();
+        (!clauses.is_empty())
+            .then(|| format!("End to end depends on the host memory: {}.", clauses.join("; ")))
     }
 
     /// The fastest variant of each contender at the largest sizes.
@@ -197,9 +207,8 @@ impl Sweeps<'_> {
         let shares: Vec<String> = self.all.iter().filter_map(of_sweep).collect();
         let [a, b] = Contender::BOTH.map(|one| self.versus.label(one));
         let title = capitalised(PEAK_SHARE_TEXT);
-        let above =
-            if shares.iter().any(|text| text.contains(">100%")) { peak_share::ABOVE_PEAK } else { "" };
-        let above = if above.is_empty() { String::new() } else { format!(" >100%: {above}.") };
+        let is_above = shares.iter().any(|text| text.contains(">100%"));
+        let above = if is_above { format!(" >100%: {ABOVE_PEAK}.") } else { String::new() };
         (!shares.is_empty())
             .then(|| format!("{title} at the largest N ({a} / {b}): {}.{above}", shares.join(", ")))
     }

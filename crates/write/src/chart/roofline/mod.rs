@@ -8,7 +8,7 @@ mod roofs;
 use std::collections::BTreeSet;
 
 use gpubench_analysis::answer::has_both_caches;
-use gpubench_analysis::answer::peak_share::{limit, peaks};
+use gpubench_ops::peak_share::{limit, peaks};
 use gpubench_ops::{Limit, OPS};
 use gpubench_report::case::{Cache, Case, DType};
 use gpubench_report::report::{Outcome, Report, Row};

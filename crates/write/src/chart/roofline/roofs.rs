@@ -1,8 +1,8 @@
 //! The peaks of a backend as lines over FLOP per byte.
 
 use crate::palette::Role;
-use gpubench_analysis::answer::peak_share::{bandwidth, precision};
 use gpubench_ops::Limit;
+use gpubench_ops::peak_share::{bandwidth, precision};
 use gpubench_report::Peaks;
 use gpubench_report::report::Row;
 use gpubench_report::report::quantity::three_digits;
