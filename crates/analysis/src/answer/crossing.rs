@@ -22,7 +22,6 @@ pub(crate) struct SpeedUpCurve {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Crossing {
     pub size: f64,
-    /// The ends of its 95 % interval.
     pub interval: [f64; 2],
 }
 

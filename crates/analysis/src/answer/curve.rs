@@ -25,7 +25,6 @@ const NEIGHBOUR_SHARE: f64 = 0.5;
 pub(crate) struct Curve {
     /// The natural logarithms of the sizes, ascending.
     pub(crate) sizes: Vec<f64>,
-    /// The time of the best variant at each.
     best: Vec<Estimate>,
     /// The logarithms of the times of each variant at each size, where it was measured. The first are those of the
     /// best variant of each size.

@@ -23,7 +23,6 @@ pub struct Calibrated {
     pub(crate) own_variation: f64,
     /// True if several runs have a time, so that the variation was measured; otherwise it was assumed.
     pub(crate) is_measured: bool,
-    /// Degrees of freedom of `variation_between_runs`.
     pub(crate) df: f64,
     /// Relative difference between the slowest and the fastest run: 0.05 is 5 %.
     pub pass_range: f64,

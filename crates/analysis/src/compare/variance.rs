@@ -36,7 +36,6 @@ pub(crate) struct JoinedSides<'a> {
     pub(crate) variances: &'a [Option<RunVariance>],
     pub old: &'a Runs,
     pub new: &'a Runs,
-    /// Earlier, unchanged runs.
     pub history: &'a Runs,
 }
 

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{FLEET_VERSION, Fleet, Member, names};
+use crate::compare::baseline::visible;
 
 pub use gpubench_report::report::file::FLEET_FILE_NAME as FILE_NAME;
 
@@ -52,12 +53,8 @@ fn folder_of_runs(path: &Path) -> Option<String> {
     if !path.is_dir() || locate(path).exists() {
         return None;
     }
-    let entries = std::fs::read_dir(path).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     // Hidden folders are attempts that were given up.
-    let is_hidden =
-        |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-    let runs = entries.filter(|path| file::is_in(path) && !is_hidden(path));
-    let first = runs.min()?;
+    let first = visible(path).ok()?.into_iter().find(|path| file::is_in(path))?;
     let (shown, first) = (path.display(), first.display());
     Some(format!(
         "{shown} contains no {} but folders of runs: name one, such as {first}; where several are allowed, {shown}/*/ \

@@ -38,9 +38,7 @@ pub(crate) fn left_out_text(files: &[IgnoredFile]) -> Option<String> {
 }
 
 pub(crate) struct FoundReports {
-    /// The reports in order of time, then path.
     pub reports: Vec<DatedReport>,
-    /// JSON files that are not readable reports, by path.
     pub(crate) left_out: Vec<IgnoredFile>,
 }
 
@@ -56,7 +54,6 @@ pub(crate) struct DatedReport {
 pub(crate) struct DatedRow {
     /// The row without phases; of the execution only the clock is kept.
     pub row: Row,
-    /// Model of the CPU or GPU that it ran on.
     pub device: String,
     /// Median and its 95 % interval in seconds, all within [`VALID_TIMES`], if it was measured.
     pub time: Option<(f64, [f64; 2])>,

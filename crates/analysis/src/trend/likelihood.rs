@@ -13,7 +13,6 @@ const CORRELATIONS: u32 = 10;
 /// Bernoulli 23 (2017)), is too uncertain for 10 to 60 values, and an unmodelled step inflates it.
 pub(crate) struct Likelihood {
     whitened: Vec<Whitened>,
-    /// Number of values.
     pub count: usize,
     min_variance: f64,
 }

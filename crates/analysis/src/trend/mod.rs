@@ -43,7 +43,6 @@ pub struct TrendRequest {
 pub struct Trend {
     /// Version of the layout in JSON, independent of the program's version.
     trend_version: u32,
-    /// Version of gpubench that made the trend.
     gpubench_version: &'static str,
     /// The smallest reported step, relative.
     pub threshold: f64,

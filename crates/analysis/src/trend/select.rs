@@ -31,11 +31,9 @@ const MIN_LINE_ADVANTAGE: f64 = 3.0;
 
 /// The selected steps, or the drift of a series.
 pub(crate) struct SelectedSteps {
-    /// First index of each level.
     pub cuts: Vec<usize>,
     /// Difference between end and beginning in logarithms, if the series drifts instead of stepping.
     pub drift: Option<f64>,
-    /// Lag-one correlation of the noise.
     pub(crate) correlation: f64,
 }
 

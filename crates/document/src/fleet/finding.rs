@@ -34,18 +34,13 @@ pub(super) enum FindingKind {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct FleetFinding {
-    /// The kind.
     pub kind: FindingKind,
-    /// The side of the processor concerned.
     pub side: Side,
-    /// Name of the device or host.
     pub name: String,
     /// Time of the device or host over that of similar ones, if the finding is about times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
-    /// The finding in one sentence.
     pub text: String,
-    /// The next step.
     pub next: String,
 }
 

@@ -47,7 +47,6 @@ pub struct FleetOverview<'a> {
     /// The tables with a column per device, which findings are about.
     #[serde(skip)]
     by_device: Vec<FleetTable<'a>>,
-    /// Outliers and differences on both sides.
     findings: Vec<FleetFinding>,
 }
 

@@ -5,6 +5,7 @@ use gpubench_report::report::quantity::{gib, three_digits, time_text};
 use gpubench_report::report::{BackendState, Environment, Outcome, Report, Row};
 use gpubench_report::{BusRates, Finding, Peaks};
 use gpubench_text::count::counted;
+use gpubench_text::words::json_word;
 
 use super::by_backend::by_backend;
 use super::cautions::{self, Caution, cautions};
@@ -146,7 +147,7 @@ pub fn notes(report: &Report, all_variants: bool) -> Vec<Block> {
 
 fn of_caution(report: &Report, caution: &Caution<'_>) -> Remark {
     Remark {
-        kind: caution.name(),
+        kind: json_word(&caution.kind),
         count: caution.cells.len(),
         text: caution.text(),
         next: Some(caution.worst().next.clone()),

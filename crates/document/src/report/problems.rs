@@ -12,22 +12,18 @@ use gpubench_text::grouped::{distinct, grouped};
 use super::free_memory;
 
 /// Cells that share an outcome, a reason and a fix. Reasons may differ in the amount of free memory.
-pub struct ProblemGroup<'a> {
-    /// The outcome of its cells.
-    pub outcome: Outcome,
-    /// The reason, which they share.
-    pub reason: String,
-    /// The step that makes them measurable, if known.
-    pub fix: Option<&'a str>,
-    /// The rows, in the order of the report.
-    pub rows: Vec<&'a Row>,
+pub(super) struct ProblemGroup<'a> {
+    pub(super) outcome: Outcome,
+    pub(super) reason: String,
+    pub(super) fix: Option<&'a str>,
+    pub(super) rows: Vec<&'a Row>,
 }
 
 /// Outcomes without a time, the gravest first.
 pub(crate) const UNTIMED: [Outcome; 3] = [Outcome::Incorrect, Outcome::Failed, Outcome::Skipped];
 
 /// The groups of a report: the gravest outcome first, then the largest group.
-pub fn groups(report: &Report) -> Vec<ProblemGroup<'_>> {
+pub(super) fn groups(report: &Report) -> Vec<ProblemGroup<'_>> {
     groups_of(&report.rows)
 }
 
@@ -180,13 +176,8 @@ impl ProblemGroup<'_> {
         self.outcome == Outcome::Skipped && self.fix.is_none_or(|fix| fix.contains("install"))
     }
 
-    /// Returns the number of cells in words.
-    pub fn count(&self) -> String {
-        counted(self.rows.len(), "cell")
-    }
-
     /// The cells by op and variant, with their number: `matmul cpu/mkl (10), svd cuda/gesvd (N=512 f32)`.
-    pub fn cells(&self) -> String {
+    pub(super) fn cells(&self) -> String {
         let kind = |row: &Row| format!("{} {}/{}", row.case.op, row.backend, row.variant);
         let kinds = grouped(self.rows.iter().map(|row| (kind(row), row)));
         let texts = kinds.iter().map(|(kind, rows)| match rows.as_slice() {
@@ -205,16 +196,14 @@ mod tests {
     #[test]
     fn cells_without_a_time_are_grouped_by_reason_the_gravest_first() {
         let report = example::full();
-        let found: Vec<(String, String, String)> = groups(&report)
-            .into_iter()
-            .map(|group| (group.reason.clone(), group.count(), group.cells()))
-            .collect();
+        let of_group = |group: ProblemGroup<'_>| (group.reason.clone(), group.cells());
+        let found: Vec<(String, String)> = groups(&report).into_iter().map(of_group).collect();
         let expected = [
-            ("error 0.5 above 1.2e-5", "1 cell", "spgemm cuda/hash (N=512 f32)"),
-            ("cusparseSpGEMM_compute: internal", "1 cell", "spgemm cuda/cusparse (N=512 f32)"),
-            ("mkl: not found", "2 cells", "matmul cpu/mkl (2)"),
+            ("error 0.5 above 1.2e-5", "spgemm cuda/hash (N=512 f32)"),
+            ("cusparseSpGEMM_compute: internal", "spgemm cuda/cusparse (N=512 f32)"),
+            ("mkl: not found", "matmul cpu/mkl (2)"),
         ];
-        assert_eq!(found, expected.map(|(reason, count, cells)| (reason.into(), count.into(), cells.into())));
+        assert_eq!(found, expected.map(|(reason, cells)| (reason.into(), cells.into())));
         assert_eq!(summary(&report).unwrap(), "1 incorrect, 1 failed, 2 skipped of 9 cells");
         assert_eq!(summary(&example::empty()), None);
     }
@@ -229,7 +218,7 @@ mod tests {
         let groups = groups(&report);
         let last = groups.last().unwrap();
         assert_eq!(last.reason, "needs 80.47 GiB of host memory, 22.88 GiB to 22.9 GiB is free");
-        assert_eq!((groups.len(), last.count().as_str()), (3, "2 cells"));
+        assert_eq!((groups.len(), last.rows.len()), (3, 2));
     }
 
     #[test]

@@ -21,7 +21,6 @@ pub struct EnvironmentFact {
     pub name: &'static str,
     /// Description in one line, for the documentation.
     pub summary: &'static str,
-    /// The times that it affects.
     pub(super) concerns: Concerns,
     /// Default severity of a difference.
     pub severity: Severity,
@@ -38,7 +37,6 @@ type Absent = fn(&Report, &str) -> Option<&'static str>;
 #[derive(Clone, Copy)]
 enum Read {
     Host(&'static machine::Fact<report::Host>),
-    /// Each backend describes it.
     Description(&'static machine::Fact<Value>),
     /// Several values, or one computed from several facts; with its name.
     By(&'static str, fn(&FactSource) -> Vec<FactValue>),

@@ -17,7 +17,6 @@ pub(super) struct FactValue {
     /// The item, such as a library or an op; empty for a fact of one value.
     pub(super) item: String,
     pub text: String,
-    /// The value as a number, if it is one.
     pub figure: Option<f64>,
 }
 

@@ -15,9 +15,7 @@ const MEAN_THRESHOLD: f64 = 0.02;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MeanGroup {
-    /// The op; `None` for all.
     pub op: Option<String>,
-    /// The backend; `None` for all.
     pub backend: Option<String>,
     /// Indices of its cells among the pairs.
     pub members: Vec<usize>,

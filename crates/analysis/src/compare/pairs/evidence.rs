@@ -46,7 +46,6 @@ pub(crate) struct CellTimes {
     pub inputs: Vec<String>,
     /// The distinct accuracy classes of the variant; one unless the runs differ.
     pub(crate) accuracies: Vec<Accuracy>,
-    /// The summary that the comparison shows.
     pub measured: Measured,
 }
 
@@ -56,7 +55,6 @@ pub(crate) struct CellEvidence {
     pub(crate) times: Option<CellTimes>,
     /// The reason of the first run in which its answer was wrong.
     pub incorrect: Option<String>,
-    /// The reason of the first run in which it failed.
     pub failed: Option<String>,
     pub(crate) incorrect_share: f64,
     pub(crate) failed_share: f64,

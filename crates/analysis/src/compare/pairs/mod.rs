@@ -18,7 +18,6 @@ use crate::compare::statistics::mean;
 #[derive(Clone, Debug)]
 pub(crate) struct CellPair {
     pub cell: Cell,
-    /// Side of the CPU-GPU comparison.
     pub side: Side,
     pub old: CellEvidence,
     pub new: CellEvidence,
