@@ -26,8 +26,7 @@ pub(crate) struct Curve {
     /// The natural logarithms of the sizes, ascending.
     pub(crate) sizes: Vec<f64>,
     best: Vec<Estimate>,
-    /// The logarithms of the times of each variant at each size, where it was measured. The first are those of the
-    /// best variant of each size.
+    /// The logarithms of the times of each variant at each size, if measured; first those of the best of each size.
     variants: Vec<Vec<Option<f64>>>,
     /// For each gap between sizes, the exponent with which the work grows.
     growth: Vec<f64>,

@@ -44,8 +44,7 @@ pub fn compare(old: &Runs, new: &Runs, policy: &Policy) -> Comparison {
     compare_with_history(old, new, &Runs::default(), policy)
 }
 
-/// Compares two sides and also estimates the variation between runs from `history`: earlier, unchanged runs of the same
-/// sweep on the same machine.
+/// Compares two sides, and estimates the variation between runs from a history of earlier, unchanged runs too.
 pub fn compare_with_history(old: &Runs, new: &Runs, history: &Runs, policy: &Policy) -> Comparison {
     let environment = environment::differences(old, new, &policy.severities);
     let blocked = environment.iter().any(|difference| difference.severity == Severity::Block);

@@ -177,8 +177,7 @@ pub fn most_runs<'a>(cells: impl IntoIterator<Item = &'a Planned>) -> Option<usi
 /// Smallest useful probability of passing.
 pub const MIN_CHANCE: f64 = 0.5;
 
-/// The variation of a baseline's passes, which gives the chance that an unchanged run passes. With few passes the interval
-/// is too wide even for an identical run.
+/// The variation of a baseline's passes, for the chance that an unchanged run passes: few passes leave wide intervals.
 #[derive(Clone, Copy, Debug)]
 pub struct Repetition<'a> {
     /// The variation of each cell.

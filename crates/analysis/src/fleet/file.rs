@@ -21,7 +21,8 @@ const TOO_LARGE: &str = "the fleet would be larger than 4 GiB: merge fewer repor
 pub const STDIN: &str = "-";
 
 /// Reads a fleet or a single report: a file, `report.json` or `fleet.json` in a folder, or [`STDIN`].
-/// // # Errors
+///
+/// # Errors
 /// Fails with one line if it is unreadable, too large, neither, or contains a report that [`file::load`] would reject.
 pub fn load(path: &Path) -> Result<Fleet> {
     if let Some(message) = folder_of_runs(path) {

@@ -27,7 +27,7 @@ pub(crate) fn paths(paths: &[PathBuf]) -> String {
 }
 
 /// Counts and names the files that are not readable reports, with the reasons; `None` without any.
-pub(crate) fn left_out_text(files: &[IgnoredFile]) -> Option<String> {
+pub fn left_out_text(files: &[IgnoredFile]) -> Option<String> {
     // The reason starts with the path and ends with a next step for that file alone.
     let short = |file: &IgnoredFile| file.reason.split(';').next().unwrap_or_default().to_owned();
     let named = files.iter().take(NAMED).map(short).collect::<Vec<_>>().join(", ");
@@ -60,7 +60,8 @@ pub(crate) struct DatedRow {
 }
 
 /// Reads every `*.json` in `folders` and their subfolders, each once; a file that is named directly must be a report.
-/// // Hidden files and folders, and the JSON of a trend or a baseline, are skipped.
+///
+/// Hidden files and folders, and the JSON of a trend or a baseline, are skipped.
 pub(crate) fn gather(folders: &[PathBuf]) -> Result<FoundReports> {
     let (mut files, mut seen, mut left_out) = (vec![], BTreeSet::new(), vec![]);
     for folder in folders {

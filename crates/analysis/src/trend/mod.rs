@@ -8,6 +8,8 @@ pub mod select;
 mod series;
 mod steps;
 
+pub use gather::left_out_text;
+
 use std::path::PathBuf;
 
 use self::steps::Fit;
@@ -214,9 +216,4 @@ pub fn trend(request: &TrendRequest) -> Result<Trend> {
         left_out: found.left_out,
         series,
     })
-}
-
-/// Returns one line that counts and names the files that are not readable reports; `None` without any.
-pub fn ignored_files_text(trend: &Trend) -> Option<String> {
-    gather::left_out_text(&trend.left_out)
 }

@@ -96,8 +96,7 @@ fn table<T>(title: &str, columns: &[CellColumn<T>], items: &[&T]) -> Table {
     Table::new(title, shown().map(|column| Column::new(column.1, column.2)).collect(), rows.collect())
 }
 
-/// Builds the table with one line per cell, for at least one cell. Properties in [`common`] have no column, and `with_p` adds
-/// the p-values.
+/// Builds the table with one line per cell, without the properties in [`common`]; `with_p` adds p-values.
 pub(super) fn grid(title: &str, cells: &[&Change], with_p: bool) -> Table {
     let columns: [CellColumn<Change>; 14] = [
         (true, "verdict", false, |cell| Field { text: phrases::verdict(cell), tone: tone(cell.verdict) }),

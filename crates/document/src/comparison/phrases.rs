@@ -9,6 +9,7 @@ use gpubench_analysis::compare::runs::RunInfo;
 use gpubench_report::report::quantity::time_within;
 use gpubench_text::count::counted;
 use gpubench_text::grouped::distinct;
+use gpubench_text::words::json_word;
 
 /// Formats a side's time with the digits that its variation between runs justifies.
 pub fn time(measured: Option<&Measured>, variation: Option<f64>) -> String {
@@ -41,7 +42,7 @@ pub fn of_kind(verdict: Verdict, reason: Option<InconclusiveReason>) -> String {
     match (verdict, reason) {
         (Verdict::Inconclusive, None | Some(InconclusiveReason::MaybeSlower)) => "inconclusive".into(),
         (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster)) => "not slower".into(),
-        (Verdict::Inconclusive, Some(reason)) => reason.name().replace('-', " "),
+        (Verdict::Inconclusive, Some(reason)) => json_word(&reason).replace('-', " "),
         _ => verdict.words(),
     }
 }

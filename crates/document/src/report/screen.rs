@@ -371,8 +371,7 @@ impl<'a> Sweeps<'a> {
         }
     }
 
-    /// The fastest of the only contender per case or sweep, and the time over it of the next and the slowest, or of the best per
-    /// backend and number of threads.
+    /// The fastest of the only contender, and the next and the slowest over it, or the best per backend and threads.
     fn rivals_table(&self, every_case: bool) -> Option<Table> {
         let only = self.only_contender()?;
         let names = Names::of(self.report);

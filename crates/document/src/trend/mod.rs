@@ -3,7 +3,7 @@
 pub mod labels;
 
 use gpubench_analysis::trend::select::MIN_REPORTS;
-use gpubench_analysis::trend::{CellSeries, TimeStep, Trend, ignored_files_text};
+use gpubench_analysis::trend::{CellSeries, TimeStep, Trend, left_out_text};
 use gpubench_report::report::quantity::{spread_text, time_text};
 use gpubench_text::count::{and_more, counted};
 
@@ -37,7 +37,7 @@ pub fn document(trend: &Trend) -> Document {
         "The revision is that of the first report after the step: the cause lies between it and the report before.",
     ];
     let mut blocks = blocks(trend);
-    blocks.extend(Block::items(ignored_files_text(trend)));
+    blocks.extend(Block::items(left_out_text(&trend.left_out)));
     blocks.extend(DocumentSection::new("Method", Block::items(method).into_iter().collect()).unless_empty());
     Document { title: "gpubench trend".into(), blocks }
 }

@@ -3,11 +3,12 @@
 use gpubench_document::table::{Column, Field, Table};
 use gpubench_report::format::Makes;
 use gpubench_text::csv::number;
+use gpubench_text::words::json_word;
 
 use super::ComparisonFormat;
 use super::names::names;
 use gpubench_analysis::compare::result::Measured;
-use gpubench_analysis::compare::{Change, Comparison, InconclusiveReason};
+use gpubench_analysis::compare::{Change, Comparison};
 
 pub(crate) static CSV: ComparisonFormat = ComparisonFormat {
     name: "csv",
@@ -30,8 +31,8 @@ const COLUMNS: &[Shown<Change>] = &[
     ("variant", |cell| cell.cell().variant.clone()),
     ("cache", |cell| cell.cell().cache.name().into()),
     ("side", |cell| cell.subject.side.name().into()),
-    ("verdict", |cell| cell.verdict.name().into()),
-    ("inconclusive_reason", |cell| cell.inconclusive_reason.map_or("", InconclusiveReason::name).into()),
+    ("verdict", |cell| json_word(&cell.verdict)),
+    ("inconclusive_reason", |cell| cell.inconclusive_reason.as_ref().map(json_word).unwrap_or_default()),
     ("reason", |cell| cell.reason.to_string()),
     ("next", |cell| cell.next.clone().unwrap_or_default()),
     ("ratio", |cell| number(cell.ratio)),

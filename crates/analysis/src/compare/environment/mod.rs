@@ -85,7 +85,8 @@ struct RunFact<'a> {
 }
 
 /// Returns the differences between the environments of all runs, most severe first.
-/// // A fact counts if both sides measured times that it affects. A side that does not record it makes no difference, except
+///
+/// A fact counts if both sides measured times that it affects. A side that does not record it makes no difference, except
 /// a warning for a blocking fact, and a disturbance of the other side. `severities` overrides the defaults by name.
 pub fn differences(old: &Runs, new: &Runs, severities: &BTreeMap<String, Severity>) -> Vec<Difference> {
     let backends = Concerns::ALL.map(|concerns| concerns.backends(old, new));

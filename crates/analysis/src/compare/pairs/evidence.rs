@@ -19,8 +19,7 @@ const Z95: f64 = 1.96;
 
 const MIN_SAMPLES: usize = 3;
 
-/// Assumed ratio of the variance of their median to that of their mean: pi / 2 for normal samples, and more because few
-/// samples estimate their variance poorly.
+/// Assumed ratio of the variance of a median to that of a mean: pi / 2 if normal, and more for few samples.
 const FEW_SAMPLES: f64 = 4.0;
 
 const UNKNOWN_ERROR: f64 = 0.05;

@@ -5,6 +5,7 @@ use gpubench_report::Side;
 use gpubench_report::case::{Cache, Case, Cell};
 use gpubench_report::measure::grade::Grade;
 use gpubench_text::count::counted;
+use gpubench_text::words::json_word;
 use serde::{Deserialize, Serialize};
 
 /// The verdict on one cell.
@@ -36,26 +37,9 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word used in JSON and CSV, such as `newly-incorrect`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::NewlyIncorrect => "newly-incorrect",
-            Verdict::NewlyFailed => "newly-failed",
-            Verdict::Slower => "slower",
-            Verdict::LessAccurate => "less-accurate",
-            Verdict::Missing => "missing",
-            Verdict::Inconclusive => "inconclusive",
-            Verdict::Faster => "faster",
-            Verdict::New => "new",
-            Verdict::Same => "same",
-            Verdict::NotMeasured => "not-measured",
-            Verdict::NotJudged => "not-judged",
-        }
-    }
-
     /// Returns the words that texts use, such as `newly incorrect`.
     pub fn words(self) -> String {
-        self.name().replace('-', " ")
+        json_word(&self).replace('-', " ")
     }
 
     /// Returns true if the gate reports it as a regression.
@@ -81,19 +65,6 @@ pub enum InconclusiveReason {
     NotComparable,
     /// Something disturbed runs of a side, such as other programs.
     Disturbed,
-}
-
-impl InconclusiveReason {
-    /// The word used in JSON and CSV.
-    pub fn name(self) -> &'static str {
-        match self {
-            InconclusiveReason::MaybeSlower => "maybe-slower",
-            InconclusiveReason::MaybeFaster => "maybe-faster",
-            InconclusiveReason::LowerClock => "lower-clock",
-            InconclusiveReason::NotComparable => "not-comparable",
-            InconclusiveReason::Disturbed => "disturbed",
-        }
-    }
 }
 
 /// The times of one side of a cell, over its runs.

@@ -86,19 +86,6 @@ pub enum Conclusion {
     RatiosOnly,
 }
 
-impl Conclusion {
-    /// The word used in JSON and JUnit, such as `not-comparable`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Conclusion::Pass => "pass",
-            Conclusion::Regression => "regression",
-            Conclusion::NotComparable => "not-comparable",
-            Conclusion::Inconclusive => "inconclusive",
-            Conclusion::RatiosOnly => "ratios-only",
-        }
-    }
-}
-
 /// The number of cells with one verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerdictCount {

@@ -158,7 +158,6 @@ fn words_of_the_schema_are_those_that_are_written_and_shown() {
     ];
     for conclusion in conclusions {
         value["gate"]["conclusion"] = serde_json::to_value(conclusion).unwrap();
-        assert_eq!(value["gate"]["conclusion"], conclusion.name());
         assert_fits(&value);
     }
     for reason in [
@@ -169,7 +168,6 @@ fn words_of_the_schema_are_those_that_are_written_and_shown() {
         InconclusiveReason::Disturbed,
     ] {
         value["cells"][0]["inconclusive_reason"] = serde_json::to_value(reason).unwrap();
-        assert_eq!(value["cells"][0]["inconclusive_reason"], reason.name());
         assert_fits(&value);
     }
     for severity in Severity::ALL {
