@@ -131,7 +131,7 @@ fn to_stdout(request: &TrendRequest, formats: &[&'static TrendFormat]) -> Result
 /// Reads the reports; names other files on stderr.
 fn read(request: &TrendRequest) -> Result<trend::Trend> {
     let trend = trend::trend(request)?;
-    if let Some(line) = trend::ignored_files_text(&trend) {
+    if let Some(line) = trend::left_out_text(&trend.left_out) {
         stream::note(&format!("gpubench: {line}"));
     }
     Ok(trend)

@@ -90,7 +90,7 @@ fn whole_runs_with_nothing_changed_are_quiet_and_a_slowdown_of_five_percent_is_f
         let new = draw(Stream::new(*trial, 2), changed.len(), REPLICATES);
         let comparison = compare(&side(&unchanged, &old), &side(&changed, &new), &policy);
         let slower: Vec<_> = comparison.cells.iter().filter(|cell| cell.verdict == Verdict::Slower).collect();
-        slower.len() == 1 && slower[0].case.op == "fft" && slower[0].case.n == 6
+        slower.len() == 1 && slower[0].cell().case.op == "fft" && slower[0].cell().case.n == 6
     });
     let found = found.count() as u64;
     assert!(100 * found >= 95 * planted, "{found} of {planted}");

@@ -103,11 +103,9 @@ pub enum Layout {
     Fitting,
     /// Like [`Layout::Fitting`], with headings of two words on two lines.
     TwoLineHeadings,
-    /// Like [`Layout::Fitting`], with headings on as many lines as make them no wider than their fields. Lines begin at the
-    /// margin where they would be too long.
+    /// Like [`Layout::Fitting`], with headings no wider than their fields, at the margin where lines would be too long.
     NarrowHeadings,
-    /// Indented, columns two blanks apart; headings are broken into lines no wider than their figures. Columns that do
-    /// not fit on a line follow in further blocks, each of which begins with the first `keys` columns.
+    /// Indented, with narrow headings. Columns that do not fit follow in further blocks with the first `keys` columns.
     Blocks {
         /// Number of columns that identify a row.
         keys: usize,

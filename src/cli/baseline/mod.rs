@@ -16,7 +16,7 @@ use gpubench_text::control::spelled_out;
 use gpubench_text::words;
 
 use super::{stream, values};
-use crate::baseline;
+use crate::baseline::{self, CellVariation};
 use crate::case::Cell;
 use crate::compare::planning::{MIN_CHANCE, Repetition, calibrate};
 use crate::compare::{Policy, Runs, compare, load};
@@ -176,17 +176,17 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     let one_run = Runs { runs: runs.runs.iter().take(1).cloned().collect(), ..Runs::default() };
     let compared = compare(&runs, &one_run, policy).cells.into_iter();
     let detectable: HashMap<String, Option<f64>> =
-        compared.map(|change| (key(&change.cell()), change.smallest_detectable_change)).collect();
-    for cell in &baseline.cells {
+        compared.map(|change| (key(change.cell()), change.smallest_detectable_change)).collect();
+    for CellVariation { cell, variation_between_runs, pass_range } in &baseline.cells {
         listing.row(on_one_line([
             cell.case.op.clone(),
             cell.case.n.to_string(),
             cell.case.dtype.to_string(),
             format!("{}/{}", cell.backend, cell.variant),
             cell.cache.to_string(),
-            spread_text(cell.pass_range),
-            spread_text(cell.variation_between_runs),
-            detectable.get(&key(&cell.cell())).copied().flatten().map_or("-".into(), spread_text),
+            spread_text(*pass_range),
+            spread_text(*variation_between_runs),
+            detectable.get(&key(cell)).copied().flatten().map_or("-".into(), spread_text),
         ]));
     }
     let machine = runs.runs.first().map(|run| machine(&run.report)).unwrap_or_default();

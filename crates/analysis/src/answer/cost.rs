@@ -15,8 +15,7 @@ pub enum Kind {
     Kernel,
     /// The host's time from the call until the answer is there, on the device: launching and waiting included.
     Resident,
-    /// The operands to the device, the resident time, the answer back: from and to pageable memory, unless pinned memory
-    /// alone was measured.
+    /// The resident time with the operands copied to the device and the answer back: in pageable memory, if that was measured.
     EndToEnd,
     /// End to end from and to pinned memory, where pageable memory was measured too.
     EndToEndPinned,
@@ -26,9 +25,7 @@ impl Kind {
     /// Every kind, from the least to the most that is included.
     pub const ALL: [Kind; 4] = [Kind::Kernel, Kind::Resident, Kind::EndToEnd, Kind::EndToEndPinned];
 
-    /// The words for people: `end to end`. [`Kinds::name`] names the host memory too where two kinds were measured.
-    ///
-    /// [`Kinds::name`]: super::Kinds::name
+    /// The words for people: `end to end`; [`super::Kinds::name`] names the host memory too where two kinds were measured.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Kernel => "kernel",
@@ -89,8 +86,7 @@ pub fn estimate(row: &Row, kind: Kind) -> Option<Estimate> {
     })
 }
 
-/// The copies of a row with pinned memory next to those with pageable memory; `None` where the op has its copies in its
-/// executions.
+/// The copies of a row with pinned memory next to those with pageable memory; `None` for an op that copies itself.
 pub(crate) fn pinned_copies(row: &Row) -> Option<&PinnedCopies> {
     row.phases.as_ref()?.pinned.as_ref().filter(|_| !op::copies_itself(&row.case.op))
 }
@@ -106,8 +102,7 @@ const OF_ONE_SAMPLE: f64 = 3.0;
 /// Quantiles of Student's t at 97.5 % with 1, 2 and 3 degrees of freedom.
 const STUDENT: [f64; 3] = [12.706, 4.303, 3.182];
 
-/// An estimate whose interval is wide enough where there are fewer than five samples, whose range covers the median in
-/// less than 94 % of cases: Student's, of the mean of the logarithms. Five and more have an interval of their own.
+/// Widens the interval of fewer than five samples, whose range covers the median in less than 94 % of cases, by Student's t.
 fn of_few(estimate: Estimate, samples: &[f64]) -> Estimate {
     let factor = match samples.len() {
         1 => OF_ONE_SAMPLE,
@@ -123,8 +118,7 @@ fn of_few(estimate: Estimate, samples: &[f64]) -> Estimate {
     Estimate { low: estimate.low.min(low), high: estimate.high.max(high), ..estimate }
 }
 
-/// An estimate whose interval has the medians of all rounds in it: where rounds differ, the samples of all of them
-/// together seem to know more than they do.
+/// Widens an interval to the medians of all rounds: where rounds differ, their samples together seem to know too much.
 fn over_rounds(estimate: Estimate, samples: &[f64], rounds: &[u32]) -> Estimate {
     let medians = by_round(samples, rounds).into_iter().filter_map(|round| median(&round));
     medians.fold(estimate, |wide, median| Estimate {
@@ -188,16 +182,12 @@ mod tests {
             (execute.median_s, execute.ci95_s) = (samples[0], [samples[0]; 2]);
             estimate(&cpu, Kind::Kernel).unwrap()
         };
-        let one = of(&[2.0]);
-        assert_eq!((one.low, one.high), (2.0 / 3.0, 6.0));
-        let two = of(&[1.0, 1.01]);
-        assert!(two.low < 0.95 && two.high > 1.05, "{two:?}");
-        let three = of(&[1.0, 0.98, 1.02]);
-        assert!((1.03..1.1).contains(&three.high), "{three:?}");
-        let equal = of(&[1.0, 1.0, 1.0]);
-        assert_eq!((equal.low, equal.high), (1.0, 1.0));
-        let five = of(&[1.0, 0.9, 1.1, 1.0, 1.0]);
-        assert_eq!((five.low, five.high), (1.0, 1.0), "its own interval is kept");
+        let ends = |samples: &[f64]| (of(samples).low, of(samples).high);
+        assert_eq!(ends(&[2.0]), (2.0 / 3.0, 6.0));
+        assert!(matches!(ends(&[1.0, 1.01]), (..0.95, 1.05..)));
+        assert!(matches!(ends(&[1.0, 0.98, 1.02]), (_, 1.03..1.1)));
+        assert_eq!(ends(&[1.0, 1.0, 1.0]), (1.0, 1.0));
+        assert_eq!(ends(&[1.0, 0.9, 1.1, 1.0, 1.0]), (1.0, 1.0), "its own interval is kept");
     }
 
     #[test]

@@ -8,12 +8,11 @@
 use std::ops::Range;
 
 use super::curve::Curve;
-use super::{Contender, bisected};
+use super::{Contender, Estimate, bisected};
 
 /// Sizes per gap at which the speed-up is looked at before a crossing is narrowed down.
 const STEPS: usize = 32;
 
-/// The speed-up as a function of the size.
 pub(crate) struct SpeedUpCurve {
     pub a: Curve,
     pub b: Curve,
@@ -23,17 +22,11 @@ pub(crate) struct SpeedUpCurve {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Crossing {
     pub size: f64,
-    /// The ends of its 95 % interval.
     pub interval: [f64; 2],
 }
 
-/// One of the three curves of the speed-up.
-#[derive(Clone, Copy)]
-enum End {
-    Low,
-    Value,
-    High,
-}
+/// Picks one of the three curves of the speed-up.
+type End = fn(Estimate) -> f64;
 
 /// A place: a gap between measured sizes, and the logarithm of a size within it.
 type Spot = (usize, f64);
@@ -42,27 +35,25 @@ impl SpeedUpCurve {
     /// The crossing within these gaps, at whose first size `below` is faster and at whose last the other contender is.
     pub(crate) fn crossing(&self, gaps: Range<usize>, below: Contender) -> Option<Crossing> {
         // How far the speed-up is in favour of the contender that wins above, from its end that is furthest from that.
-        let (sign, min, max) = match below {
-            Contender::A => (1.0, End::Low, End::High),
-            Contender::B => (-1.0, End::High, End::Low),
+        let (sign, min, max): (f64, End, End) = match below {
+            Contender::A => (1.0, |ratio| ratio.low, |ratio| ratio.high),
+            Contender::B => (-1.0, |ratio| ratio.high, |ratio| ratio.low),
         };
         let spots = self.spots(gaps);
-        let toward = |end| move |spot: Spot| sign * self.log(spot, end);
+        let toward = |end: End| move |spot: Spot| sign * self.log(spot, end);
         let low = first(&spots, toward(max))?;
         let high = last(&spots, toward(min))?;
-        let value = toward(End::Value);
+        let value = toward(|ratio| ratio.value);
         let size = f64::midpoint(first(&spots, value)?, last(&spots, value)?);
         Some(Crossing { size: size.exp(), interval: [low.min(size).exp(), high.max(size).exp()] })
     }
 
-    /// The smallest size within these gaps at which B may be as fast as A.
     pub(crate) fn b_may_win_from(&self, gaps: Range<usize>) -> Option<f64> {
-        first(&self.spots(gaps), |spot| self.log(spot, End::High)).map(f64::exp)
+        first(&self.spots(gaps), |spot| self.log(spot, |ratio| ratio.high)).map(f64::exp)
     }
 
-    /// The largest size within these gaps at which A may be as fast as B.
     pub(crate) fn a_may_win_to(&self, gaps: Range<usize>) -> Option<f64> {
-        last(&self.spots(gaps), |spot| self.log(spot, End::Low)).map(f64::exp)
+        last(&self.spots(gaps), |spot| self.log(spot, |ratio| ratio.low)).map(f64::exp)
     }
 
     fn spots(&self, gaps: Range<usize>) -> Vec<Spot> {
@@ -75,12 +66,7 @@ impl SpeedUpCurve {
 
     /// The logarithm of one end of the speed-up.
     fn log(&self, (gap, x): Spot, end: End) -> f64 {
-        let Some(ratio) = self.a.at(gap, x).over(self.b.at(gap, x)) else { return f64::NAN };
-        match end {
-            End::Low => ratio.low.ln(),
-            End::Value => ratio.value.ln(),
-            End::High => ratio.high.ln(),
-        }
+        self.a.at(gap, x).over(self.b.at(gap, x)).map_or(f64::NAN, |ratio| end(ratio).ln())
     }
 }
 

@@ -19,18 +19,14 @@ use super::{Comparison, Contender, Estimate};
 /// The growth of time with size, as an exponent, where nothing is known of the work.
 const STEEPEST: f64 = 4.0;
 
-/// A neighbour must be this share of a gap away for the line through it to say something about the gap: noise of close
-/// sizes would turn it anywhere.
+/// Share of a gap by which a neighbour must be away: noise of closer sizes would turn the line through it anywhere.
 const NEIGHBOUR_SHARE: f64 = 0.5;
 
-/// The time of one contender as a function of the size.
 pub(crate) struct Curve {
     /// The natural logarithms of the sizes, ascending.
     pub(crate) sizes: Vec<f64>,
-    /// The time of the best variant at each.
     best: Vec<Estimate>,
-    /// The logarithms of the times of each variant at each size, where it was measured. The first are those of the
-    /// best variant of each size.
+    /// The logarithms of the times of each variant at each size, if measured; first those of the best of each size.
     variants: Vec<Vec<Option<f64>>>,
     /// For each gap between sizes, the exponent with which the work grows.
     growth: Vec<f64>,

@@ -54,14 +54,12 @@ impl FirstUse {
     }
 }
 
-/// Returns the number of calls after which B's GPU has repaid one copy of the operands to it and of the answer back; `None` where A
-/// runs on a GPU too, and where the copies were not measured.
+/// Returns the calls after which B's GPU has repaid one copy each way; `None` on two GPUs or without copies.
 pub fn copies_to_repay(pair: &Pair<'_>) -> Option<Repayment> {
     let copies = copies_s(pair.b).filter(|_| pair.a.side == Side::Cpu && pair.b.side == Side::Gpu)?;
     Some(calls(copies, pair.a_s, pair.b_s))
 }
 
-/// Host seconds of the operands to the device and the answer back, once each.
 fn copies_s(row: &Row) -> Option<f64> {
     let phases = row.phases.as_ref()?;
     let [up, down] = [&phases.upload, &phases.download].map(|copy| median(&copy.as_ref()?.host_s));
@@ -79,10 +77,7 @@ pub enum Repayment {
     Open,
 }
 
-/// Returns the number of calls after which B's GPU has repaid its first use; `None` where A runs on a GPU too, whose
-/// first use it would save.
-///
-/// Where the data stays on the device, one copy each way counts as part of the first use.
+/// Returns the calls after which B's GPU has repaid its first use, with one copy each way where data stays; `None` on two GPUs.
 pub fn repayment(first: &FirstUse, pair: &Pair<'_>) -> Option<Repayment> {
     if pair.a.side == Side::Gpu {
         return None;
@@ -99,8 +94,7 @@ pub fn repayment(first: &FirstUse, pair: &Pair<'_>) -> Option<Repayment> {
     Some(calls(once, pair.a_s, b_s))
 }
 
-/// The number of calls of a pair that repay the first use of its GPU, or never; `None` where the first use is not known,
-/// and where the time saved per call is within noise.
+/// The calls that repay the first use of B's GPU, or never; `None` where it is unknown or the saving is within noise.
 pub fn calls_to_repay(report: &Report, pair: &Pair<'_>) -> Option<Repayment> {
     repayment(&FirstUse::of(report, pair.b)?, pair).filter(|found| *found != Repayment::Open)
 }

@@ -1,9 +1,9 @@
-//! Pageable and pinned host memory: the kinds of time that a report has, and the cases that the memory decides.
+//! Pageable and pinned host memory: the kinds of time that a report has.
 
 use gpubench_report::report::{Outcome, Row};
 
+use super::Kind;
 use super::cost::pinned_copies;
-use super::{Comparison, Kind};
 
 /// The kinds of time that some rows have, with names that tell these apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,9 +39,7 @@ impl Kinds {
     /// The words in a sentence: `end to end (pinned memory)`.
     pub fn words(self, kind: Kind) -> String {
         match kind {
-            Kind::EndToEnd | Kind::EndToEndPinned => {
-                format!("{}{}", Kind::EndToEnd.name(), self.memory(kind))
-            }
+            Kind::EndToEnd | Kind::EndToEndPinned => Kind::EndToEnd.name().to_owned() + self.memory(kind),
             Kind::Kernel | Kind::Resident => kind.name().into(),
         }
     }
@@ -54,24 +52,6 @@ impl Kinds {
             _ => "",
         }
     }
-}
-
-/// The cases, each with the name of its sweep, whose faster contender end to end depends on the host memory:
-/// `End to end depends on the host memory: fft 2048 CPU 1.8x pageable, GPU 2.5x pinned.` `None` where there are none.
-pub fn memory_decides<'c, 'a: 'c>(
-    cases: impl IntoIterator<Item = (&'c str, &'c Comparison<'a>)>,
-) -> Option<String> {
-    let clause = |(name, case): (&str, &Comparison<'a>)| {
-        let pairs = [case.pair(Kind::EndToEnd)?, case.pair(Kind::EndToEndPinned)?];
-        let [pageable, pinned] = [&pairs[0], &pairs[1]].map(|pair| pair.speed_up.winner());
-        if pageable? == pinned? {
-            return None;
-        }
-        let [pageable, pinned] = pairs.map(|pair| pair.speed_up_text());
-        Some(format!("{name} {} {pageable} pageable, {pinned} pinned", case.n))
-    };
-    let clauses: Vec<String> = cases.into_iter().filter_map(clause).collect();
-    (!clauses.is_empty()).then(|| format!("End to end depends on the host memory: {}.", clauses.join("; ")))
 }
 
 #[cfg(test)]

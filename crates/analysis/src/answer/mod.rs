@@ -9,7 +9,6 @@ pub mod first_use;
 mod host_memory;
 pub mod libraries;
 mod names;
-pub mod peak_share;
 pub mod refinement;
 mod sections;
 mod speed_up;
@@ -20,7 +19,7 @@ mod winner;
 
 pub use cost::Kind;
 pub use crossover::{Crossover, Place, Stretch};
-pub use host_memory::{Kinds, memory_decides};
+pub use host_memory::Kinds;
 pub use names::Names;
 pub use sections::{Comparison, Pair, Section, has_both_caches, sections, sections_of};
 pub use speed_up::{SpeedUp, factor_text};
@@ -72,8 +71,7 @@ impl Estimate {
         [(self.value / self.low).ln(), (self.high / self.value).ln()]
     }
 
-    /// The ratio of two independent positive figures, by the same method on logarithms; `None` where it is no
-    /// positive number.
+    /// The ratio of two independent figures, by the same method on logarithms; `None` where it is no positive number.
     pub fn over(self, other: Estimate) -> Option<Estimate> {
         let value = self.value / other.value;
         let ([below, above], [other_below, other_above]) = (self.log_distances(), other.log_distances());

@@ -16,8 +16,7 @@ pub struct Next {
     pub times: f64,
 }
 
-/// The size to measure next so that the crossover of these comparisons of one density is known better: the middle of
-/// its interval. `None` where none is named, its interval is within [`NEAR`] of its middle, or no size is left in it.
+/// The middle of the interval of the crossover of one density; `None` without one, within [`NEAR`], or if it was measured.
 pub fn next_size(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Next> {
     let found = crossover(comparisons, kind)?;
     let (Some(Place::At(_)), [Place::At(low), Place::At(high)]) = (found.from, found.interval) else {

@@ -37,8 +37,7 @@ impl SpeedUp {
         factor_within(self.factor(), self.digits())
     }
 
-    /// `GPU 12.3x` or `CPU 2.9x`: the faster contender and a factor, never below 1. A `?` follows where the interval
-    /// includes 1: `CPU 1.02x?`.
+    /// `GPU 12.3x` or `CPU 2.9x`, never below 1; `CPU 1.02x?` where the interval includes 1.
     pub fn text(&self, versus: Versus<'_>) -> String {
         self.led_by(versus.label(self.leader()))
     }
@@ -61,7 +60,6 @@ impl SpeedUp {
         if low == high { format!("within {low}") } else { format!("{low} to {high}") }
     }
 
-    /// The ends of the interval of the factor.
     fn ends(&self) -> [f64; 2] {
         let Estimate { low, high, .. } = self.0;
         if self.leader() == Contender::A { [1.0 / high, 1.0 / low] } else { [low, high] }

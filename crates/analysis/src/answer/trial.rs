@@ -23,7 +23,6 @@ pub(crate) struct Noise {
     pub(crate) gpu: f64,
 }
 
-/// Chances of one trial.
 pub(crate) struct Chance {
     stream: Stream,
     next: u64,
@@ -34,7 +33,6 @@ impl Chance {
         Chance { stream: Stream::new(0x7472_6961_6C73, trial), next: 0 }
     }
 
-    /// Uniform between two values.
     pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
         self.next += 1;
         low + (high - low) * self.stream.uniform::<f64>(self.next)
@@ -45,14 +43,12 @@ impl Chance {
     }
 }
 
-/// The report of these variants at these sizes.
 pub(crate) fn report(variants: &[TrialVariant], sizes: &[u64], noise: Noise, chance: &mut Chance) -> Report {
     let mut report = example::empty();
     add_sizes(&mut report, variants, sizes, noise, chance);
     report
 }
 
-/// Adds rows of more sizes to a report of these variants.
 pub(crate) fn add_sizes(
     report: &mut Report,
     variants: &[TrialVariant],

@@ -4,17 +4,17 @@
 
 use gpubench_ops::Checked;
 use gpubench_report::Side;
-use gpubench_report::case::{Cache, Case, DType};
+use gpubench_report::case::{Cache, Case, Cell, DType};
 use gpubench_report::measure::grade::Grade;
 
 use crate::compare::Verdict;
 use crate::compare::environment::{Difference, Severity};
 use crate::compare::phrases::mean_with_interval;
 use crate::compare::result::{
-    COMPARISON_VERSION, Change, Comparison, Conclusion, Gate, InconclusiveReason, Mean, MeanChange, Measured,
-    Method, Note, VerdictCount,
+    COMPARISON_VERSION, Change, ComparedCell, ComparedMean, Comparison, Conclusion, Gate, InconclusiveReason,
+    Judgement, Mean, MeanChange, Measured, Method, Note, VerdictCount,
 };
-use crate::compare::runs::RunInfo;
+use crate::compare::runs::{ReportRef, RunInfo};
 
 /// The summary of three runs per side of a cell.
 pub(crate) fn measured(median_s: f64) -> Measured {
@@ -38,27 +38,11 @@ pub(crate) fn cell(
     verdict: Verdict,
     reason: impl Into<String>,
 ) -> Change {
-    Change {
-        case: Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 },
-        backend: backend.into(),
-        variant: variant.into(),
-        cache: Cache::Cold,
-        side: if backend == "cpu" { Side::Cpu } else { Side::Gpu },
-        verdict,
-        inconclusive_reason: None,
-        reason: reason.into(),
-        next: None,
-        ratio: None,
-        interval: None,
-        p: None,
-        p_corrected: None,
-        p_rounds: None,
-        smallest_detectable_change: None,
-        variation_between_runs: None,
-        threshold: 0.05,
-        old: None,
-        new: None,
-    }
+    let case = Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 };
+    let side = if backend == "cpu" { Side::Cpu } else { Side::Gpu };
+    let cell = Cell { case, backend: backend.into(), variant: variant.into(), cache: Cache::Cold };
+    let subject = ComparedCell { cell, side };
+    Change { verdict, reason: reason.into(), ..Judgement::without_figures(subject, 0.05) }
 }
 
 /// Gives a cell times on both sides, and a ratio with its interval.
@@ -84,10 +68,10 @@ fn inconclusive(mut change: Change, reason: InconclusiveReason) -> Change {
 fn regressions() -> Vec<Change> {
     let reason = "error 5.0e-1 is above the bound 1.2e-5; it was right";
     let mut incorrect = cell("spgemm", 512, "cuda", "hash", Verdict::NewlyIncorrect, reason);
-    (incorrect.case.density, incorrect.old) = (Some(0.01), Some(measured(90.1e-6)));
+    (incorrect.subject.cell.case.density, incorrect.old) = (Some(0.01), Some(measured(90.1e-6)));
     let reason = "was measured, now: cusolverDnDgesvdj: out of memory";
     let mut failed = cell("svd", 1024, "cuda", "gesvdj", Verdict::NewlyFailed, reason);
-    (failed.case.dtype, failed.old) = (DType::F64, Some(measured(0.412)));
+    (failed.subject.cell.case.dtype, failed.old) = (DType::F64, Some(measured(0.412)));
     let reason = "1.31x slower (1.28 to 1.34)";
     let slower = cell("matmul", 4096, "cuda", "cublas", Verdict::Slower, reason);
     let mut slower = timed(slower, 2.71e-3, 1.31, [1.28, 1.34], 2.4e-7);
@@ -109,7 +93,7 @@ fn regressions() -> Vec<Change> {
 /// Missing and inconclusive cells.
 fn open() -> Vec<Change> {
     let mut missing = cell("solve", 2048, "cpu", "mkl", Verdict::Missing, "skipped: mkl: not found");
-    (missing.case.dtype, missing.old) = (DType::F64, Some(measured(31.2e-3)));
+    (missing.subject.cell.case.dtype, missing.old) = (DType::F64, Some(measured(31.2e-3)));
     let undecided =
         |op, n, backend, variant, reason| cell(op, n, backend, variant, Verdict::Inconclusive, reason);
     let reason = "it may be 1.13x as long";
@@ -122,7 +106,7 @@ fn open() -> Vec<Change> {
     let different = timed(undecided("fft", 1024, "cuda", "r2c", reason), 7.7e-6, 0.94, [0.93, 0.95], 3e-4);
     let reason = "it may be 0.93 times as long";
     let mut faster = timed(undecided("sin", 4096, "cpu", "simd", reason), 3.1e-6, 0.965, [0.93, 1.001], 0.2);
-    faster.cache = Cache::Hot;
+    faster.subject.cell.cache = Cache::Hot;
     let more = "run each side again and give all reports";
     vec![
         next(missing, "pip install mkl"),
@@ -138,7 +122,7 @@ fn settled() -> Vec<Change> {
     let better =
         cell("elementwise", 4096, "cuda", "fused", Verdict::Faster, "0.83 times as long (0.82 to 0.84)");
     let mut new = cell("spmv", 4096, "cuda", "cusparse", Verdict::New, "measured now, was not there");
-    (new.case.density, new.new) = (Some(0.05), Some(measured(310e-6)));
+    (new.subject.cell.case.density, new.new) = (Some(0.05), Some(measured(310e-6)));
     let same = |n: u64| {
         let change = cell("matmul", n, "cpu", "openblas", Verdict::Same, "within the threshold");
         timed(change, 1e-12 * (n * n * n) as f64, 1.004, [0.99, 1.018], 0.5)
@@ -154,16 +138,15 @@ fn settled() -> Vec<Change> {
 }
 
 fn run(name: &str, revision: &str) -> RunInfo {
-    RunInfo {
+    let report = ReportRef {
         name: name.into(),
         started: "2026-11-21T10:00:00Z".into(),
         host: "node".into(),
         gpubench_version: "0.1.0".into(),
         gpubench_revision: Some(revision.into()),
         git_revision: Some(format!("folder-{revision}")),
-        measured: 13,
-        rows: 15,
-    }
+    };
+    RunInfo { report, measured: 13, rows: 15 }
 }
 
 fn difference(fact: &str, severity: Severity, old: &str, new: &str) -> Difference {
@@ -172,23 +155,21 @@ fn difference(fact: &str, severity: Severity, old: &str, new: &str) -> Differenc
 
 /// Three means: one that is slower, one that is inconclusive, one that is the same.
 fn mean_changes() -> Vec<MeanChange> {
-    let mean =
-        |op: Option<&str>, backend: Option<&str>, cells, ratio: f64, half: f64, verdict, reason| MeanChange {
-            op: op.map(str::to_owned),
-            backend: backend.map(str::to_owned),
-            cells,
+    let mean = |op: Option<&str>, backend: Option<&str>, cells, ratio: f64, half: f64, verdict, reason| {
+        let subject = ComparedMean { op: op.map(str::to_owned), backend: backend.map(str::to_owned), cells };
+        let change = MeanChange {
             verdict,
             inconclusive_reason: reason,
-            reason: mean_with_interval(ratio, Some([ratio - half, ratio + half])),
-            next: None,
-            ratio,
+            ratio: Some(ratio),
             interval: Some([ratio - half, ratio + half]),
             p: Some(0.001),
             p_corrected: Some(0.004),
             smallest_detectable_change: Some(0.011),
             variation_between_runs: Some(0.002),
-            threshold: 0.02,
+            ..Judgement::without_figures(subject, 0.02)
         };
+        MeanChange { reason: mean_with_interval(&change).unwrap(), ..change }
+    };
     let mut all = mean(None, None, 6, 1.021, 0.004, Verdict::Slower, None);
     all.reason += "; no single cell is slower";
     all.next = Some("look at what changed between both revisions".into());
@@ -276,12 +257,10 @@ pub fn across_machines(allowed: bool) -> Comparison {
     };
     let mut cells = comparison.cells.clone();
     for change in &mut cells {
-        (change.verdict, change.inconclusive_reason, change.next) = (Verdict::NotJudged, None, None);
+        change.remove_verdict();
         change.reason = "the machines differ".into();
     }
-    for mean in &mut comparison.mean_changes {
-        (mean.verdict, mean.inconclusive_reason, mean.next) = (Verdict::NotJudged, None, None);
-    }
+    comparison.mean_changes.iter_mut().for_each(Judgement::remove_verdict);
     with_cells(comparison, cells)
 }
 

@@ -110,7 +110,6 @@ fn check_exists(path: &Path) -> Result<()> {
     )
 }
 
-/// Returns `path` itself, or the folders in it that contain a report if `path` is a folder without one.
 fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() || file::is_in(path) {
         return Ok(vec![path.to_owned()]);
@@ -128,7 +127,6 @@ fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(runs)
 }
 
-/// Suggests a path to name instead of a folder that contains no report but `inner`.
 fn suggestion(path: &Path, inner: &[PathBuf]) -> String {
     let is_baseline = |path: &PathBuf| path.join(baseline::FILE_NAME).is_file();
     let hidden = path.strip_prefix(".").unwrap_or(path);

@@ -28,9 +28,9 @@ pub use result::{Change, InconclusiveReason};
 
 use self::means::{mean_changes, means};
 use self::pairs::pace::ASSUMED_DF;
-use self::pairs::{CellPair, pairs};
+use self::pairs::pairs;
 use self::phrases::{change_with_interval, mean_with_interval};
-use self::result::{COMPARISON_VERSION, MeanChange, Method, VerdictCount};
+use self::result::{COMPARISON_VERSION, Judgement, MeanChange, Method, VerdictCount};
 use self::statistics::shift::CONFIDENCE;
 use self::statistics::weighted_holm;
 use self::variance::{JoinedSides, RunVariance, run_variances};
@@ -44,8 +44,7 @@ pub fn compare(old: &Runs, new: &Runs, policy: &Policy) -> Comparison {
     compare_with_history(old, new, &Runs::default(), policy)
 }
 
-/// Compares two sides and also estimates the variation between runs from `history`: earlier, unchanged runs of the same
-/// sweep on the same machine.
+/// Compares two sides, and estimates the variation between runs from a history of earlier, unchanged runs too.
 pub fn compare_with_history(old: &Runs, new: &Runs, history: &Runs, policy: &Policy) -> Comparison {
     let environment = environment::differences(old, new, &policy.severities);
     let blocked = environment.iter().any(|difference| difference.severity == Severity::Block);
@@ -63,14 +62,18 @@ pub fn compare_with_history(old: &Runs, new: &Runs, history: &Runs, policy: &Pol
         }
         run_variances(&pairs, &limits, &stored)
     };
-    let mut cells = changes(&pairs, &limits, &variances, policy);
     let sweep = JoinedSides { pairs: &pairs, limits: &limits, variances: &variances, old, new, history };
+    let mut cells = changes(&sweep, policy);
     let mut mean_changes = mean_changes(&sweep, &cells, policy);
     if !old.is_same_run(new) {
-        leave_open(&mut cells, &mut mean_changes, &environment, old, new);
+        leave_open(&mut cells, &mut mean_changes, &environment, &sweep);
     }
     if blocked || policy.cross_machine {
-        show_ratios_only(&mut cells, &mut mean_changes);
+        cells.iter_mut().for_each(Judgement::remove_verdict);
+        for mean in &mut mean_changes {
+            mean.remove_verdict();
+            mean.reason = mean_with_interval(mean).unwrap_or_default();
+        }
     }
     cells.sort_by(|a, b| {
         a.verdict.cmp(&b.verdict).then(b.ratio.unwrap_or(0.0).total_cmp(&a.ratio.unwrap_or(0.0)))
@@ -99,13 +102,8 @@ pub fn compare_with_history(old: &Runs, new: &Runs, history: &Runs, policy: &Pol
 }
 
 /// Judges every pair after correcting the p-values for the number of tests.
-fn changes(
-    pairs: &[CellPair],
-    limits: &[Limits],
-    variances: &[Option<RunVariance>],
-    policy: &Policy,
-) -> Vec<Change> {
-    let cells = pairs.iter().zip(limits).zip(variances);
+fn changes(sweep: &JoinedSides, policy: &Policy) -> Vec<Change> {
+    let cells = sweep.pairs.iter().zip(sweep.limits).zip(sweep.variances);
     let tests: Vec<CellTest> =
         cells.map(|((pair, limits), variance)| CellTest::of(pair, *limits, *variance)).collect();
     let raw: Vec<f64> = tests.iter().filter_map(|test| test.p).collect();
@@ -122,54 +120,37 @@ fn leave_open(
     cells: &mut [Change],
     means: &mut [MeanChange],
     environment: &[Difference],
-    old: &Runs,
-    new: &Runs,
+    sweep: &JoinedSides,
 ) {
     for difference in environment.iter().filter(|found| found.severity == Severity::Inconclusive) {
-        let backends = environment::affected(difference, old, new);
-        let Difference { fact, old, new, .. } = difference;
-        let why = format!("{fact} was {old} in OLD and {new} in NEW");
-        let disturbed = (Verdict::Inconclusive, Some(InconclusiveReason::Disturbed));
-        for change in cells.iter_mut().filter(|change| backends.contains(change.backend.as_str())) {
-            if is_by_undisturbed_time(change.verdict, change.inconclusive_reason) {
-                (change.verdict, change.inconclusive_reason) = disturbed;
-                let figures = change_with_interval(change).map(|figures| figures + ", but ");
-                change.reason = figures.unwrap_or_default() + &why;
-                change.next = Some(difference.measure_again());
-            }
+        let backends = environment::affected(difference, sweep.old, sweep.new);
+        for change in cells.iter_mut().filter(|change| backends.contains(change.cell().backend.as_str())) {
+            disturb(change, change_with_interval(change), difference);
         }
-        let is_affected = |mean: &MeanChange| match &mean.backend {
+        let is_affected = |mean: &MeanChange| match &mean.subject.backend {
             Some(backend) => backends.contains(backend.as_str()),
             None => !backends.is_empty(),
         };
         for mean in means.iter_mut().filter(|mean| is_affected(mean)) {
-            if is_by_undisturbed_time(mean.verdict, mean.inconclusive_reason) {
-                (mean.verdict, mean.inconclusive_reason) = disturbed;
-                mean.reason = format!("{}, but {why}", mean_with_interval(mean.ratio, mean.interval));
-                mean.next = Some(difference.measure_again());
-            }
+            disturb(mean, mean_with_interval(mean), difference);
         }
     }
 }
 
-/// Returns whether a verdict is by the times alone, and not known to be by disturbed ones.
-fn is_by_undisturbed_time(verdict: Verdict, reason: Option<InconclusiveReason>) -> bool {
+/// Makes a verdict inconclusive if it is by the times alone, and not known to be by disturbed ones.
+fn disturb<T>(judged: &mut Judgement<T>, figures: Option<String>, difference: &Difference) {
     use InconclusiveReason::{Disturbed, NotComparable};
-    match verdict {
+    let is_by_undisturbed_time = match judged.verdict {
         Verdict::Slower | Verdict::Faster | Verdict::Same => true,
-        Verdict::Inconclusive => !matches!(reason, Some(Disturbed | NotComparable)),
+        Verdict::Inconclusive => !matches!(judged.inconclusive_reason, Some(Disturbed | NotComparable)),
         _ => false,
-    }
-}
-
-/// Removes the verdicts: times of different machines are shown but not judged.
-fn show_ratios_only(cells: &mut [Change], means: &mut [MeanChange]) {
-    for change in cells {
-        (change.verdict, change.inconclusive_reason, change.next) = (Verdict::NotJudged, None, None);
-    }
-    for mean in means {
-        (mean.verdict, mean.inconclusive_reason, mean.next) = (Verdict::NotJudged, None, None);
-        mean.reason = mean_with_interval(mean.ratio, mean.interval);
+    };
+    if is_by_undisturbed_time {
+        let Difference { fact, old, new, .. } = difference;
+        let figures = figures.map(|figures| figures + ", but ").unwrap_or_default();
+        judged.reason = format!("{figures}{fact} was {old} in OLD and {new} in NEW");
+        (judged.verdict, judged.inconclusive_reason) = (Verdict::Inconclusive, Some(Disturbed));
+        judged.next = Some(difference.measure_again());
     }
 }
 

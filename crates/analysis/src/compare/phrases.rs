@@ -4,7 +4,7 @@ use gpubench_report::measure::stats::significant_digits;
 use gpubench_report::report::quantity::{factor_within, rounded_factor};
 pub use gpubench_text::percent;
 
-use crate::compare::result::Change;
+use crate::compare::result::{Change, MeanChange};
 
 /// Shown for a missing value.
 pub const NONE: &str = "-";
@@ -43,9 +43,9 @@ pub fn mean_change(ratio: f64, interval: Option<[f64; 2]>) -> ChangeText {
     change_to(ratio, interval, 4)
 }
 
-/// Formats a mean's ratio with its interval: `1.021x slower (1.017 to 1.025)`.
-pub fn mean_with_interval(ratio: f64, interval: Option<[f64; 2]>) -> String {
-    mean_change(ratio, interval).with_interval()
+/// Formats a mean's ratio with its interval: `1.021x slower (1.017 to 1.025)`; `None` without a ratio.
+pub fn mean_with_interval(mean: &MeanChange) -> Option<String> {
+    Some(mean_change(mean.ratio?, mean.interval).with_interval())
 }
 
 /// Formats the change of a cell with its interval: `1.31x slower (1.28 to 1.34)`; `None` without a ratio.

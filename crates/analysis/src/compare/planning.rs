@@ -23,7 +23,6 @@ pub struct Calibrated {
     pub(crate) own_variation: f64,
     /// True if several runs have a time, so that the variation was measured; otherwise it was assumed.
     pub(crate) is_measured: bool,
-    /// Degrees of freedom of `variation_between_runs`.
     pub(crate) df: f64,
     /// Relative difference between the slowest and the fastest run: 0.05 is 5 %.
     pub pass_range: f64,
@@ -59,7 +58,6 @@ pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
     pairs.iter().zip(&limits).zip(&variances).filter_map(calibrated).collect()
 }
 
-/// Returns the cells of unchanged runs, all as runs of OLD.
 fn cells_of(runs: &Runs) -> Vec<CellPair> {
     pairs(runs, &Runs::default(), &Runs::default())
 }
@@ -90,7 +88,6 @@ pub fn unusable(runs: &Runs) -> Vec<(Cell, String)> {
     cells_of(runs).into_iter().filter_map(of_cell).collect()
 }
 
-/// Returns the relative difference between the slowest and the fastest of runs with these logarithms of times.
 fn pass_range(runs: &[f64]) -> f64 {
     let least = runs.iter().copied().fold(f64::INFINITY, f64::min);
     let most = runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -153,8 +150,7 @@ pub fn plans(runs: &Runs, slowdowns: &[f64], policy: &Policy) -> Vec<Plan> {
     slowdowns.iter().map(plan).collect()
 }
 
-/// Returns the number of runs per side that detects `slowdown` in one of `tested` cells with probability [`POWER`], at a
-/// threshold of half of it; `variation` is the standard deviation between runs. `None` if [`MAX_RUNS`] are too few.
+/// Returns the runs per side that detect `slowdown` in one of `tested` cells, at half of it as threshold, with [`POWER`].
 pub(crate) fn runs_to_detect(slowdown: f64, variation: f64, alpha: f64, tested: usize) -> Option<usize> {
     let of_cell = alpha / tested.max(1) as f64;
     let detects = |runs: &usize| {
@@ -181,10 +177,7 @@ pub fn most_runs<'a>(cells: impl IntoIterator<Item = &'a Planned>) -> Option<usi
 /// Smallest useful probability of passing.
 pub const MIN_CHANCE: f64 = 0.5;
 
-/// The variation of a baseline's passes, to compute the chance that an unchanged run passes.
-///
-/// A cell passes if the upper end of its interval lies within its threshold. With few passes the interval is wide even
-/// for an identical run, so no run passes. More passes narrow it down to the variation of the one run.
+/// The variation of a baseline's passes, for the chance that an unchanged run passes: few passes leave wide intervals.
 #[derive(Clone, Copy, Debug)]
 pub struct Repetition<'a> {
     /// The variation of each cell.
@@ -211,8 +204,7 @@ impl Repetition<'_> {
         }
     }
 
-    /// Returns the smallest number of passes with which an unchanged run is likely to pass; `None` if [`MAX_RUNS`] are too
-    /// few.
+    /// Returns the smallest number of passes with which an unchanged run is likely to pass, up to [`MAX_RUNS`].
     pub fn passes_needed(&self) -> Option<usize> {
         (self.passes..=MAX_RUNS).find(|passes| self.chance(*passes, 1) >= MIN_CHANCE)
     }

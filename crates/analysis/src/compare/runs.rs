@@ -1,6 +1,6 @@
 //! The types of one side of a comparison: one or more runs of a sweep, and the variation that a baseline recorded.
 
-use gpubench_report::report::Report;
+use gpubench_report::report::{Environment, Report};
 use serde::{Deserialize, Serialize};
 
 /// A run and the file it was read from.
@@ -17,15 +17,14 @@ pub struct Run {
 pub struct Runs {
     /// The runs, at least one, in the order they were named.
     pub runs: Vec<Run>,
-    /// Relative standard deviation between runs by cell name, as measured by a baseline. It is a lower bound for the
-    /// variation assumed here.
+    /// Relative standard deviation between runs by cell name, from a baseline: a lower bound for the variation assumed.
     pub baseline_variation: std::collections::BTreeMap<String, f64>,
 }
 
-/// The identity of a run, as a comparison records it.
+/// The identity of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunInfo {
-    /// Path of its report as the user named it.
+pub struct ReportRef {
+    /// Path of the report as the user named it.
     pub name: String,
     /// Start of the run, RFC 3339, UTC.
     pub started: String,
@@ -39,6 +38,14 @@ pub struct RunInfo {
     /// Git revision of the folder the run was started in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_revision: Option<String>,
+}
+
+/// A run, as a comparison records it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// The report of the run.
+    #[serde(flatten)]
+    pub report: ReportRef,
     /// Cells that have a time.
     pub measured: usize,
     /// Cells in all.
@@ -48,7 +55,18 @@ pub struct RunInfo {
 /// Digits of a revision that identify it among those of one source.
 const REVISION_DIGITS: usize = 8;
 
-impl RunInfo {
+impl ReportRef {
+    pub(crate) fn of(name: String, environment: &Environment) -> ReportRef {
+        ReportRef {
+            name,
+            started: environment.started.clone(),
+            host: environment.host.name.clone(),
+            gpubench_version: environment.gpubench_version.clone(),
+            gpubench_revision: environment.gpubench_revision.clone(),
+            git_revision: environment.git_revision.clone(),
+        }
+    }
+
     /// Returns the build of gpubench that ran: the revision of its source in 8 digits, or its version where the report has none.
     pub fn build(&self) -> String {
         let Some(revision) = &self.gpubench_revision else { return self.gpubench_version.clone() };
@@ -59,7 +77,6 @@ impl RunInfo {
 }
 
 impl Runs {
-    /// Returns true if both sides are the same single run.
     pub(crate) fn is_same_run(&self, other: &Runs) -> bool {
         match (self.runs.as_slice(), other.runs.as_slice()) {
             ([a], [b]) => a.report == b.report,
@@ -69,7 +86,6 @@ impl Runs {
 }
 
 impl Run {
-    /// Returns true if the run ended before it had measured all its cells.
     pub(crate) fn ended_early(&self) -> bool {
         let rows = &self.report.rows;
         let planned = self.report.environment.planned_rows.unwrap_or(0);
@@ -77,14 +93,9 @@ impl Run {
     }
 
     pub(crate) fn info(&self) -> RunInfo {
-        let (environment, rows) = (&self.report.environment, &self.report.rows);
+        let Report { environment, rows, .. } = &self.report;
         RunInfo {
-            name: self.name.clone(),
-            started: environment.started.clone(),
-            host: environment.host.name.clone(),
-            gpubench_version: environment.gpubench_version.clone(),
-            gpubench_revision: environment.gpubench_revision.clone(),
-            git_revision: environment.git_revision.clone(),
+            report: ReportRef::of(self.name.clone(), environment),
             measured: rows.iter().filter(|row| row.execute.is_some()).count(),
             rows: rows.len(),
         }
@@ -102,7 +113,7 @@ mod tests {
             report.environment.gpubench_version = "0.1.0".into();
             report.environment.gpubench_revision = revision.map(str::to_owned);
             report.environment.git_revision = Some("78aec5e071fc40cb805c0661c21969bebcb98809-dirty".into());
-            Run { name: "a".into(), report }.info().build()
+            ReportRef::of("a".into(), &report.environment).build()
         };
         assert_eq!(of(Some("8c3ff48e071fc40cb805c0661c21969bebcb9880")), "8c3ff48e");
         assert_eq!(of(Some("8c3ff48e071fc40c-dirty")), "8c3ff48e-dirty");

@@ -26,8 +26,7 @@ pub(crate) const MIN_CELLS: usize = 8;
 /// raises a false alarm in less than 1 % of comparisons of 8 to 150 cells.
 const POOLED_DF: f64 = 3.5;
 
-/// Lower bound for one run per side, as a multiple of that for measured runs: the quieter all cells look, the more a
-/// single noisy one resembles a change.
+/// Lower bound for one run per side, as a multiple: the quieter all cells look, the more a noisy one resembles a change.
 const MIN_POOLED_FACTOR: f64 = 2.0;
 
 /// Both sides joined cell by cell, with the limits and variances of each cell: the input of means and notes.
@@ -37,7 +36,6 @@ pub(crate) struct JoinedSides<'a> {
     pub(crate) variances: &'a [Option<RunVariance>],
     pub old: &'a Runs,
     pub new: &'a Runs,
-    /// Earlier, unchanged runs.
     pub history: &'a Runs,
 }
 
@@ -56,8 +54,7 @@ pub(crate) fn threshold(pair: &CellPair, limits: &Limits) -> f64 {
     limits.threshold.unwrap_or_else(|| Pace::of(pair).threshold())
 }
 
-/// Estimates the variance of each pair that has times. `limits` are the policy's limits of each pair, `stored` the
-/// standard deviations recorded by baselines, by cell.
+/// Estimates the variance of each pair that has times, at least that in `stored` by baselines.
 pub(crate) fn run_variances(
     pairs: &[CellPair],
     limits: &[Limits],
@@ -144,7 +141,6 @@ impl Unreplicated {
     }
 }
 
-/// Returns the absolute change of `pair` as a logarithm; `None` without a time on both sides.
 fn absolute_change(pair: &CellPair) -> Option<f64> {
     let (old, new) = pair.both()?;
     Some((new.runs.first()? - old.runs.first()?).abs())

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{FLEET_VERSION, Fleet, Member, names};
+use crate::compare::baseline::visible;
 
 pub use gpubench_report::report::file::FLEET_FILE_NAME as FILE_NAME;
 
@@ -19,12 +20,10 @@ const TOO_LARGE: &str = "the fleet would be larger than 4 GiB: merge fewer repor
 /// The path that means standard input.
 pub const STDIN: &str = "-";
 
-/// Reads a fleet, or a report as a fleet of one. In a folder it reads `report.json`, or `fleet.json` if there is none. [`STDIN`] is read
-/// once.
+/// Reads a fleet or a single report: a file, `report.json` or `fleet.json` in a folder, or [`STDIN`].
 ///
 /// # Errors
-/// Fails with one line if the file is unreadable, larger than `LARGEST`, neither a fleet nor a report, or contains a
-/// report that [`file::load`] would reject.
+/// Fails with one line if it is unreadable, too large, neither, or contains a report that [`file::load`] would reject.
 pub fn load(path: &Path) -> Result<Fleet> {
     if let Some(message) = folder_of_runs(path) {
         bail!(message);
@@ -55,12 +54,8 @@ fn folder_of_runs(path: &Path) -> Option<String> {
     if !path.is_dir() || locate(path).exists() {
         return None;
     }
-    let entries = std::fs::read_dir(path).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     // Hidden folders are attempts that were given up.
-    let is_hidden =
-        |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-    let runs = entries.filter(|path| file::is_in(path) && !is_hidden(path));
-    let first = runs.min()?;
+    let first = visible(path).ok()?.into_iter().find(|path| file::is_in(path))?;
     let (shown, first) = (path.display(), first.display());
     Some(format!(
         "{shown} contains no {} but folders of runs: name one, such as {first}; where several are allowed, {shown}/*/ \
@@ -96,13 +91,11 @@ pub fn save(fleet: &Fleet, path: &Path) -> Result<()> {
     })
 }
 
-/// The field of a fleet that is read before its layout is known.
 #[derive(Deserialize)]
 struct FleetHeader {
     fleet_version: Option<Value>,
 }
 
-/// The layout versions of the members of a fleet.
 #[derive(Deserialize)]
 struct Layouts {
     members: Vec<MemberLayout>,

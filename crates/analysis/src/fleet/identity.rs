@@ -7,7 +7,6 @@ use gpubench_text::count::counted;
 use gpubench_text::cut::fitted;
 use serde_json::Value as Json;
 
-/// Maximum length of a name, so that it fits a column heading.
 pub(crate) const MAX_CHARS: usize = 80;
 
 /// A class of hosts or GPUs: members of one class should be equally fast.
@@ -34,21 +33,18 @@ impl std::fmt::Display for DeviceClass {
     }
 }
 
-/// Returns a name that passes the check of names, if `stem` has a visible character. Names that are too long lose the end
-/// of the stem, because the suffix distinguishes them.
+/// Joins both to a valid name. Too long ones lose the end of the stem, because the suffix distinguishes them.
 pub(crate) fn with_suffix(stem: &str, suffix: &str) -> String {
     let suffix = fitted(suffix, MAX_CHARS / 2);
     fitted(stem, MAX_CHARS - suffix.chars().count()) + &suffix
 }
 
-/// Returns the name of the host on one line, or `unnamed host`.
 pub(crate) fn host_name(report: &Report) -> String {
     let name = collapsed(&report.environment.host.name);
     if name.is_empty() { "unnamed host".into() } else { name }
 }
 
-/// Returns the GPU backend of a report: that of its first measured row, or of its first row if none was measured. The
-/// backend `cuda` comes before others of the same GPU, because it describes the GPU most fully.
+/// Returns the GPU backend of the first measured row, or of the first row; `cuda` describes the GPU most fully, so it precedes.
 pub fn gpu(report: &Report) -> Option<&BackendState> {
     let rows = || report.rows.iter().filter(|row| row.side == Side::Gpu);
     let measured = || rows().filter(|row| row.execute.is_some());
@@ -61,10 +57,7 @@ fn gpu_fact(report: &Report, fact: &machine::Fact<Json>) -> Option<String> {
     Some(fact.of(&gpu(report)?.description)?.to_string())
 }
 
-/// Returns the class of a report's GPU: its model (or else its backend), multiprocessors, driver and maximum clock; `None`
-/// without a GPU.
-///
-/// Settings of a card (power limit, application clocks, ECC) are not part of it, because they may explain a difference.
+/// Returns model, multiprocessors, driver and maximum clock of the GPU; not its settings, which may explain a difference.
 pub fn gpu_class(report: &Report) -> Option<DeviceClass> {
     let backend = gpu(report)?;
     let fact = |fact| gpu_fact(report, fact);
@@ -103,8 +96,7 @@ pub(crate) fn bus_address(report: &Report) -> Option<String> {
     Some(address.strip_prefix("0000:").unwrap_or(&address).to_lowercase())
 }
 
-/// Identifies the device on `side` of a report, equal for all its runs: the host, or the GPU by its UUID or by its host and
-/// bus address. `None` for a GPU without either.
+/// Identifies the device of all its runs: the host, or the GPU by UUID or host and bus address, if it has one.
 pub fn device_key(report: &Report, side: Side) -> Option<Vec<String>> {
     let host = &report.environment.host;
     let (name, cpu) = (host.name.clone(), host.cpu.clone());

@@ -71,8 +71,7 @@ impl Fleet {
     }
 }
 
-/// Returns the reports of several fleets with their labels for a chart. A single report is labelled by its entry in
-/// `names`, a member by its own name, prefixed by that of the fleet if fleets share member names.
+/// Returns the reports with labels for a chart: `names` for single ones, and the fleet's before member names that fleets share.
 pub fn labelled<'a>(names: &[String], fleets: &'a [Fleet]) -> Vec<(String, &'a Report)> {
     let several = || fleets.iter().filter(|fleet| fleet.members.len() > 1).flat_map(|fleet| &fleet.members);
     let is_shared = |name: &str| several().filter(|member| member.name == name).count() > 1;

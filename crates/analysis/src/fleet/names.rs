@@ -10,10 +10,8 @@ use gpubench_text::grouped::{distinct, grouped};
 
 use super::identity::{MAX_CHARS, bus_address, host_name, member_name, with_suffix};
 
-/// Returns a name for each report: its existing name, or that of its host and device.
-///
-/// Reports that would share a name are distinguished by the first of these that differs: the bus address of the GPU (jobs
-/// that see one GPU each all number it 0), the day of the run, its time, a number.
+/// Returns the existing names, or those of host and device. Equal ones are distinguished by the first that differs of the
+/// GPU's bus address (jobs that see one GPU each all number it 0), the day of the run, its time, a number.
 pub(crate) fn names(reports: &[(Option<&str>, &Report)]) -> Vec<String> {
     let plain = reports.iter().map(|(name, report)| name.map_or_else(|| member_name(report), str::to_owned));
     let plain: Vec<String> = plain.collect();
@@ -71,9 +69,6 @@ pub(crate) fn numbered(names: &[String]) -> Vec<String> {
 }
 
 /// Rejects names that are empty, too long, contain invisible characters, or occur twice.
-///
-/// # Errors
-/// Fails with one line about the first such name.
 pub(crate) fn check<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<()> {
     let mut used = HashSet::new();
     for name in names {

@@ -43,18 +43,15 @@ pub struct FleetLine {
     pub key: LineKey,
     /// One entry per column; `None` if the column does not have the case.
     pub times: Vec<Option<BestResult>>,
-    /// The fastest column, if its 95 % interval lies below all others and it is faster by more than 3 %. Intervals do not
-    /// include the variation between runs of one device.
+    /// The fastest column, if its 95 % interval lies below all others and it is faster by more than 3 %.
     pub fastest: Option<usize>,
     /// The slowest time over the fastest among columns of one class; the largest such ratio of all classes.
     pub max_over_min: Option<f64>,
 }
 
-/// A column and its results.
 type ColumnResults<'a> = (FleetColumn<'a>, Vec<(LineKey, BestResult)>);
 
-/// Returns the table of a side with a column per GPU run or host, and that with a column per device, which has the median
-/// run of each case. Neither has columns if no member has rows on that side.
+/// Returns the table with a column per GPU run or host, and that with a column per device, which has the median runs.
 pub fn tables(fleet: &Fleet, side: Side) -> [FleetTable<'_>; 2] {
     let runs = fleet.members.iter().filter_map(|member| {
         let report = &member.report;
@@ -97,7 +94,6 @@ fn by_device<'a>(side: Side, runs: &[ColumnResults<'a>]) -> Vec<ColumnResults<'a
     combined.collect()
 }
 
-/// Builds the table from its columns and their results; leaves out columns without results.
 fn assemble(side: Side, columns: Vec<ColumnResults<'_>>) -> FleetTable<'_> {
     let columns = columns.into_iter().filter(|(_, results)| !results.is_empty());
     let (mut columns, found): (Vec<FleetColumn<'_>>, Vec<_>) = columns.unzip();
@@ -150,7 +146,6 @@ impl FleetLine {
         self.times.get(column)?.as_ref()?.timing()
     }
 
-    /// Returns the fastest of at least two columns, if the difference is clear.
     fn clear_fastest(&self) -> Option<usize> {
         let timed = || (0..self.times.len()).filter_map(|column| Some((column, self.timing(column)?)));
         let (fastest, timing) = timed().min_by(|a, b| a.1.median_s.total_cmp(&b.1.median_s))?;

@@ -14,22 +14,20 @@ use jiff::Timestamp;
 use rayon::iter::Either;
 use rayon::prelude::*;
 
-use super::{FILE_NAME, IgnoredFile, ReportRef};
+use super::{FILE_NAME, IgnoredFile};
+use crate::compare::runs::ReportRef;
 
 /// Valid times in seconds; the ratios of times outside would overflow.
 const VALID_TIMES: std::ops::RangeInclusive<f64> = 1e-50..=1e50;
 
-/// Maximum number of ignored files that are named.
 const NAMED: usize = 3;
 
-/// Lists paths for a message.
 pub(crate) fn paths(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Counts and names the files that are not readable reports, with the reasons, in one line without a full stop; `None`
-/// without any.
-pub(crate) fn left_out_text(files: &[IgnoredFile]) -> Option<String> {
+/// Counts and names the files that are not readable reports, with the reasons; `None` without any.
+pub fn left_out_text(files: &[IgnoredFile]) -> Option<String> {
     // The reason starts with the path and ends with a next step for that file alone.
     let short = |file: &IgnoredFile| file.reason.split(';').next().unwrap_or_default().to_owned();
     let named = files.iter().take(NAMED).map(short).collect::<Vec<_>>().join(", ");
@@ -40,9 +38,7 @@ pub(crate) fn left_out_text(files: &[IgnoredFile]) -> Option<String> {
 }
 
 pub(crate) struct FoundReports {
-    /// The reports in order of time, then path.
     pub reports: Vec<DatedReport>,
-    /// JSON files that are not readable reports, by path.
     pub(crate) left_out: Vec<IgnoredFile>,
 }
 
@@ -55,23 +51,17 @@ pub(crate) struct DatedReport {
     pub rows: Vec<DatedRow>,
 }
 
-/// The result of a cell in a report.
 pub(crate) struct DatedRow {
     /// The row without phases; of the execution only the clock is kept.
     pub row: Row,
-    /// Model of the CPU or GPU that it ran on.
     pub device: String,
     /// Median and its 95 % interval in seconds, all within [`VALID_TIMES`], if it was measured.
     pub time: Option<(f64, [f64; 2])>,
 }
 
-/// Reads every `*.json` in `folders` and their subfolders; a file that is named directly must be a report.
+/// Reads every `*.json` in `folders` and their subfolders, each once; a file that is named directly must be a report.
 ///
-/// Files and folders that are reached several times count once. Hidden files and folders, and the JSON of a trend or a
-/// baseline, are skipped.
-///
-/// # Errors
-/// Fails if a named folder is unreadable, a file that is named directly is not a report, or there is no report.
+/// Hidden files and folders, and the JSON of a trend or a baseline, are skipped.
 pub(crate) fn gather(folders: &[PathBuf]) -> Result<FoundReports> {
     let (mut files, mut seen, mut left_out) = (vec![], BTreeSet::new(), vec![]);
     for folder in folders {
@@ -103,8 +93,7 @@ pub(crate) fn gather(folders: &[PathBuf]) -> Result<FoundReports> {
     Ok(found)
 }
 
-/// Adds the family, model and stepping to the names of CPUs of which several generations share a name, as in virtual
-/// machines. Reports without these numbers keep the plain name.
+/// Adds family, model and stepping to the names of CPUs that several generations share, as in virtual machines.
 fn name_generations(reports: &mut [DatedReport]) {
     let mut generations = BTreeMap::<String, BTreeSet<String>>::new();
     for host in reports.iter().map(|report| &report.environment.host) {
@@ -146,14 +135,12 @@ fn no_reports_message(folders: &[PathBuf], left_out: &[IgnoredFile]) -> String {
     )
 }
 
-/// Returns true for files other than reports that a trend, a run on several devices or a baseline writes.
 fn is_own(path: &Path) -> bool {
     let names = [FILE_NAME, FLEET_FILE_NAME, crate::compare::baseline::FILE_NAME];
     path.file_name().is_some_and(|name| names.iter().any(|own| name == *own))
 }
 
-/// Adds the JSON files in `path` and its subfolders; `seen` contains the canonical paths already visited. Links in a folder
-/// are not followed, because they may lead out of it, and a subfolder that cannot be read is left out.
+/// Adds the JSON files below `path` that are not in `seen`. Links may lead out of it, so they are not followed.
 fn walk(
     path: &Path,
     seen: &mut BTreeSet<PathBuf>,
@@ -192,14 +179,7 @@ fn read(path: &Path) -> Result<DatedReport> {
     let environment = &report.environment;
     let started = environment.started.parse::<Timestamp>().with_context(|| shown.to_string())?;
     ensure!(!report.rows.is_empty(), "{shown}: the report has no rows; remove it, or run the sweep again");
-    let report_ref = ReportRef {
-        name: shown.to_string(),
-        started: environment.started.clone(),
-        host: environment.host.name.clone(),
-        gpubench_version: environment.gpubench_version.clone(),
-        gpubench_revision: environment.gpubench_revision.clone(),
-        git_revision: environment.git_revision.clone(),
-    };
+    let report_ref = ReportRef::of(shown.to_string(), environment);
     // Refinement adds different sizes to each run, and screening samples different variants to precision, so such cells
     // have no history.
     let planned = report.rows.into_iter().filter(|row| !row.added_by_refinement && !row.screened);

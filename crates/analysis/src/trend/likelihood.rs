@@ -13,12 +13,10 @@ const CORRELATIONS: u32 = 10;
 /// Bernoulli 23 (2017)), is too uncertain for 10 to 60 values, and an unmodelled step inflates it.
 pub(crate) struct Likelihood {
     whitened: Vec<Whitened>,
-    /// Number of values.
     pub count: usize,
     min_variance: f64,
 }
 
-/// A straight line through a series.
 pub(crate) struct LineFit {
     /// Logarithm of the marginal likelihood, comparable with [`Likelihood::log`].
     pub log: f64,
@@ -46,8 +44,7 @@ impl Likelihood {
         Likelihood { whitened, count: values.len(), min_variance: min_noise * min_noise }
     }
 
-    /// Logarithm of the marginal likelihood of levels that begin at `cuts`, up to a constant of the series; the first
-    /// of `cuts` is 0.
+    /// Logarithm of the marginal likelihood of levels that begin at `cuts`, of which the first is 0, up to a constant.
     pub(crate) fn log(&self, cuts: &[usize]) -> f64 {
         log_sum(&self.over_correlations(cuts.len() > 1, |whitened| self.of_levels(whitened, cuts)))
     }
@@ -81,8 +78,7 @@ impl Likelihood {
         weighted_mean(self.whitened.iter().map(figure).zip(logs.iter().copied()))
     }
 
-    /// Logarithm of the likelihood at one correlation: of a linear regression on the whitened indicators of the levels,
-    /// whose normal matrix is tridiagonal.
+    /// Logarithm of the likelihood at one correlation: a regression on whitened indicators, with a tridiagonal matrix.
     fn of_levels(&self, whitened: &Whitened, cuts: &[usize]) -> f64 {
         let rho = whitened.rho;
         let ends = cuts.iter().skip(1).copied().chain([self.count]);
@@ -153,7 +149,6 @@ pub(crate) fn weighted_mean(values: impl Iterator<Item = (f64, f64)> + Clone) ->
     sum / all
 }
 
-/// Returns the logarithm of the sum of the exponentials.
 fn log_sum(logs: &[f64]) -> f64 {
     let largest = largest(logs.iter().copied());
     largest + logs.iter().map(|log| (log - largest).exp()).sum::<f64>().ln()
@@ -178,8 +173,7 @@ impl Whitened {
     }
 }
 
-/// Prior weight of a correlation. Without a step all are equal. With steps low ones are likelier; otherwise a clear step
-/// in uncorrelated noise would be hardly likelier than strongly correlated noise that resembles a step.
+/// Prior weight of a correlation. With steps low ones are likelier: strong correlation alone would explain a clear step.
 fn prior(rho: f64, has_steps: bool) -> f64 {
     if has_steps { (1.0 - rho).powi(4) } else { 1.0 }
 }

@@ -8,12 +8,16 @@ pub mod select;
 mod series;
 mod steps;
 
+pub use gather::left_out_text;
+
 use std::path::PathBuf;
 
 use self::steps::Fit;
 use crate::compare::Difference;
+use crate::compare::result::FlatCell;
+use crate::compare::runs::ReportRef;
 use anyhow::{Result, ensure};
-use gpubench_report::case::{Cache, Case};
+use gpubench_report::case::{Cache, Case, Cell};
 use gpubench_report::pattern::Pattern;
 use gpubench_report::report::Outcome;
 use gpubench_report::{Accuracy, Side};
@@ -41,7 +45,6 @@ pub struct TrendRequest {
 pub struct Trend {
     /// Version of the layout in JSON, independent of the program's version.
     trend_version: u32,
-    /// Version of gpubench that made the trend.
     gpubench_version: &'static str,
     /// The smallest reported step, relative.
     pub threshold: f64,
@@ -51,25 +54,6 @@ pub struct Trend {
     pub left_out: Vec<IgnoredFile>,
     /// The series, by op in the order of [`gpubench_ops::OPS`], element type, state of the caches, density and size.
     pub series: Vec<CellSeries>,
-}
-
-/// The identity of a report in a trend.
-#[derive(Clone, Debug, Serialize)]
-pub struct ReportRef {
-    /// Path of the report.
-    pub name: String,
-    /// Start of the run, RFC 3339.
-    pub started: String,
-    /// Name of the host.
-    pub host: String,
-    /// Version of gpubench that ran.
-    pub gpubench_version: String,
-    /// Git revision of gpubench, if it was built from a repository.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gpubench_revision: Option<String>,
-    /// Git revision of the folder the run was started in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub git_revision: Option<String>,
 }
 
 /// A file that is not a readable report.
@@ -83,15 +67,9 @@ pub struct IgnoredFile {
 /// The times of one cell on one model of device.
 #[derive(Clone, Debug, Serialize)]
 pub struct CellSeries {
-    /// `op`, `n`, `dtype`, `density` (sparse ops) and `seed`.
-    #[serde(flatten)]
-    pub case: Case,
-    /// Name of the backend.
-    pub backend: String,
-    /// Name of the variant.
-    pub variant: String,
-    /// State of the caches before each execution.
-    pub cache: Cache,
+    /// The cell.
+    #[serde(flatten, with = "FlatCell")]
+    pub cell: Cell,
     /// Side of the CPU-GPU comparison.
     pub side: Side,
     /// Model of the processor it ran on. Times of different models are never joined.
@@ -191,14 +169,14 @@ impl TimeStep {
 impl CellSeries {
     /// Returns what the series of one chart share: the case except for its seed, and the cache state.
     pub fn shared_case(&self) -> (Case, Cache) {
-        (Case { seed: 0, ..self.case.clone() }, self.cache)
+        (Case { seed: 0, ..self.cell.case.clone() }, self.cell.cache)
     }
 
     /// Returns whether another series is of the same cell except for the seed.
     pub fn is_same_but_for_seed(&self, other: &CellSeries) -> bool {
         self.shared_case() == other.shared_case()
-            && self.backend == other.backend
-            && self.variant == other.variant
+            && self.cell.backend == other.cell.backend
+            && self.cell.variant == other.cell.variant
     }
 
     /// Returns the newest time over the best level: 1.1 is 10 % slower.
@@ -238,9 +216,4 @@ pub fn trend(request: &TrendRequest) -> Result<Trend> {
         left_out: found.left_out,
         series,
     })
-}
-
-/// Returns one line that counts and names the files that are not readable reports; `None` without any.
-pub fn ignored_files_text(trend: &Trend) -> Option<String> {
-    gather::left_out_text(&trend.left_out)
 }

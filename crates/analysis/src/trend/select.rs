@@ -5,20 +5,17 @@ use gpubench_report::measure::stats::median;
 
 use super::likelihood::{Likelihood, LineFit, weighted_mean};
 
-/// Minimum number of values on either side of a step. One or two deviating values are outliers, or
-/// [`Latest`](super::steps::Latest).
+/// Minimum number of values on either side of a step; fewer are outliers or [`Latest`](super::steps::Latest).
 pub(crate) const MIN_LEVEL: usize = 3;
 
 /// Number of reports without which a series has no step: a level before it and one after.
 pub const MIN_REPORTS: usize = 2 * MIN_LEVEL;
 
-/// Penalty of a further step in a long series, in units of log-likelihood. `docs/trend.md` lists the rates of false and
-/// missed steps for this and the next two constants.
+/// Penalty of a further step in units of log-likelihood; `docs/trend.md` has the rates for this and the next two.
 const PENALTY: f64 = 9.25;
 /// Reduction of the penalty in a series of n values, times n: there are fewer positions for a false step.
 const SHORT: f64 = 27.0;
-/// Reduction of the penalty per unit of ln m, where the shorter of its two levels has m values: in correlated noise short
-/// levels appear by chance far more often than long ones.
+/// Reduction of the penalty per unit of ln m for a level of m values: short ones appear by chance far more often.
 const LENGTH: f64 = 1.25;
 /// Number of steps without a gain after which no more are tried.
 const PATIENCE: usize = 3;
@@ -29,17 +26,14 @@ const MIN_PROBABILITY: f64 = 0.85;
 
 /// Penalty of a straight line instead of levels, in units of log-likelihood.
 const LINE: f64 = 6.0;
-/// Required advantage of a line over any single step, as a logarithm, so that a nearly clear step is not taken for a
-/// drift.
+/// Required advantage of a line over any single step, as a logarithm: a nearly clear step is no drift.
 const MIN_LINE_ADVANTAGE: f64 = 3.0;
 
 /// The selected steps, or the drift of a series.
 pub(crate) struct SelectedSteps {
-    /// First index of each level.
     pub cuts: Vec<usize>,
     /// Difference between end and beginning in logarithms, if the series drifts instead of stepping.
     pub drift: Option<f64>,
-    /// Lag-one correlation of the noise.
     pub(crate) correlation: f64,
 }
 
@@ -67,25 +61,20 @@ pub(crate) fn parts<'a>(logs: &'a [f64], cuts: &'a [usize]) -> impl Iterator<Ite
     cuts.iter().zip(ends).map(|(&first, end)| (first, &logs[first..end]))
 }
 
-/// Estimates the standard deviation of the logarithms around their level from the median of the absolute differences of
-/// values at distance `apart`.
-///
-/// A step or an outlier changes few differences and hardly affects their median. For normal noise that median is 0.9539
-/// (0.6745 times the root of 2) standard deviations.
+/// Estimates the standard deviation around the levels from the median difference of values at distance `apart`, which a
+/// step or an outlier hardly affects: 0.9539 (0.6745 times the root of 2) standard deviations for normal noise.
 pub(crate) fn noise(logs: &[f64], apart: usize) -> f64 {
     let differences: Vec<f64> =
         logs.windows(apart + 1).map(|window| (window[apart] - window[0]).abs()).collect();
     center(&differences) / 0.9539
 }
 
-/// Returns the median; 0 without values.
 pub(crate) fn center(logs: &[f64]) -> f64 {
     median(logs).unwrap_or(0.0)
 }
 
-/// Returns the lower bound for the noise of a fit. Less noise than the smallest step of interest would only create steps
-/// of no interest. Less than the differences of values at distance two would be chance; differences of neighbours are
-/// too small in correlated noise.
+/// Returns the lower bound for the noise: less would create steps of no interest, or be chance. Differences are at distance
+/// two, because those of neighbours are too small in correlated noise.
 fn min_noise(logs: &[f64], min_step: f64) -> f64 {
     min_step.max(noise(logs, 2)) / 5.0
 }
@@ -99,8 +88,7 @@ impl Likelihood {
         self.log(cuts) - shorter.map(|length| each - LENGTH * (length as f64).ln()).sum::<f64>()
     }
 
-    /// Adds the most valuable step repeatedly, until several in a row bring no gain: of two steps that only a short level
-    /// lies between, the first alone brings none.
+    /// Adds the most valuable step until several bring no gain: of two around a short level, the first alone brings none.
     fn propose(&self) -> Vec<usize> {
         let mut cuts = vec![0];
         let (mut best, mut without_gain) = (self.value(&cuts), 0);
@@ -120,8 +108,7 @@ impl Likelihood {
         cuts
     }
 
-    /// Removes the least valuable step repeatedly and returns the best of all resulting fits. Steps move to their best
-    /// positions first, and the neighbours of a removed step move again.
+    /// Removes the least valuable step repeatedly, moves its neighbours, and returns the best of all fits.
     fn eliminate(&self, cuts: Vec<usize>) -> Vec<usize> {
         let mut left = cuts;
         for index in 1..left.len() {

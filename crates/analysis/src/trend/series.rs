@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::compare::environment::differences;
 use crate::compare::{Difference, Run, Runs, Severity};
 use gpubench_ops::OPS;
-use gpubench_report::case::{Cache, DType};
+use gpubench_report::case::{Cache, Cell, DType};
 use gpubench_report::pattern::Pattern;
 use gpubench_report::report::{Report, Row};
 use rayon::prelude::*;
@@ -56,16 +56,14 @@ fn is_wanted(dated: &DatedRow, request: &TrendRequest) -> bool {
         && request.variants.as_ref().is_none_or(|patterns| patterns.iter().any(is_named))
 }
 
-/// Returns the sort key: op, element type, caches, density and size. Sorting is stable: variants keep the order of the
-/// reports.
+/// Returns the sort key. Sorting is stable: variants keep the order of the reports.
 fn order(series: &CellSeries) -> (usize, &str, DType, Cache, f64, u64) {
-    let case = &series.case;
+    let Cell { case, cache, .. } = &series.cell;
     let op = OPS.iter().position(|op| op.name() == case.op).unwrap_or(OPS.len());
-    (op, &case.op, case.dtype, series.cache, case.density.unwrap_or(1.0), case.n)
+    (op, &case.op, case.dtype, *cache, case.density.unwrap_or(1.0), case.n)
 }
 
-/// Returns the series of a cell's rows, each with the index of its report; `None` if none has a time. Only the first row
-/// of a report counts, and only if its operands are the `newest`, or unknown.
+/// Returns the series of a cell's rows: the first of each report, if its operands are the `newest` or unknown.
 fn of_cell(
     reports: &[DatedReport],
     rows: &[(usize, &DatedRow)],
@@ -110,10 +108,7 @@ fn of_cell(
         step(level, &after)
     });
     Some(CellSeries {
-        case: row.case.clone(),
-        backend: row.backend.clone(),
-        variant: row.variant.clone(),
-        cache: row.cache,
+        cell: row.cell(),
         side: row.side,
         device: device.clone(),
         accuracy: row.accuracy,
@@ -128,8 +123,7 @@ fn of_cell(
     })
 }
 
-/// Returns the differences between the reports around a step that may explain it, most severe first, by the facts of
-/// `gpubench compare`.
+/// Returns the differences around a step that may explain it, by the facts of `gpubench compare`.
 fn changes(before: &DatedReport, after: &DatedReport, row: &Row) -> Vec<Difference> {
     let [before, after] = [before, after].map(|report| only_cell(report, row));
     let mut found = differences(&before, &after, &BTreeMap::new());
@@ -144,12 +138,8 @@ fn only_cell(dated: &DatedReport, cell: &Row) -> Runs {
     if let Some(sweeps) = sweeps {
         sweeps.retain(|sweep| sweep["op"].as_str().is_none_or(|op| op == cell.case.op));
     }
-    let is_same = |row: &&Row| {
-        row.case == cell.case
-            && row.variant == cell.variant
-            && row.backend == cell.backend
-            && row.cache == cell.cache
-    };
+    let wanted = cell.cell();
+    let is_same = |row: &&Row| row.cell() == wanted;
     let rows = dated.rows.iter().map(|dated| &dated.row).filter(is_same).cloned().collect();
     let report = Report { schema_version: dated.schema_version, environment, rows };
     Runs { runs: vec![Run { name: dated.report_ref.name.clone(), report }], ..Runs::default() }

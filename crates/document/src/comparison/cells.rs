@@ -14,18 +14,13 @@ use crate::table::{Column, Field, Layout, Table, Tone};
 /// Maximum number of regressions, or of ratios across machines, that have a line of their own.
 const REGRESSIONS_SHOWN: usize = 24;
 
-/// Maximum number of cells of any other verdict.
 const CELLS_SHOWN: usize = 12;
 
-/// Maximum number of such cells next to regressions.
 const CELLS_SHOWN_WITH_REGRESSIONS: usize = 2;
 
-/// Maximum number of ops and variants named for the hidden cells.
 const VARIANTS_SHOWN: usize = 3;
 
-/// Splits the cells into those with a line of their own, most severe first, and those that are only counted.
-///
-/// Cells that decide the gate and gains have lines; inconclusive ones are sorted by the upper end of their interval.
+/// Splits the cells into those that decide the gate or are gains, which have a line, and those that are only counted.
 pub(super) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Change>) {
     let has_line = |cell: &&Change| match cell.verdict {
         _ if all_cells => true,
@@ -69,7 +64,9 @@ pub(super) fn shortened<'a>(lines: &[&'a Change]) -> (Vec<&'a Change>, Vec<&'a C
 /// Counts the hidden cells by op and variant, one line per verdict: `476 more slower: 476 matmul cuda/cublas`.
 pub(super) fn hidden_counts(hidden: &[&Change]) -> Vec<String> {
     let line = |(word, cells): (String, Vec<&&Change>)| {
-        let name = |cell: &Change| format!("{} {}/{}", cell.case.op, cell.backend, cell.variant);
+        let name = |cell: &Change| {
+            format!("{} {}/{}", cell.cell().case.op, cell.cell().backend, cell.cell().variant)
+        };
         let mut variants = grouped(cells.iter().map(|cell| (name(cell), ())));
         variants.sort_by_key(|(_, cells)| std::cmp::Reverse(cells.len()));
         let others: usize = variants.iter().skip(VARIANTS_SHOWN).map(|(_, cells)| cells.len()).sum();
@@ -81,7 +78,6 @@ pub(super) fn hidden_counts(hidden: &[&Change]) -> Vec<String> {
     grouped(hidden.iter().map(|cell| (phrases::verdict(cell), cell))).into_iter().map(line).collect()
 }
 
-/// Returns the colour of a verdict.
 pub(super) fn tone(verdict: Verdict) -> Tone {
     match verdict {
         verdict if verdict.is_regression() => Tone::Worse,
@@ -91,20 +87,29 @@ pub(super) fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-type Show = fn(&Change) -> Field;
+/// A column: whether it is shown, its heading, whether it holds figures, and its fields.
+type CellColumn<T> = (bool, &'static str, bool, fn(&T) -> Field);
 
-/// Returns the columns: heading, whether they contain numbers, and their fields. `with_p` adds the p-values.
-fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
-    let columns: [(bool, &'static str, bool, Show); 14] = [
+fn table<T>(title: &str, columns: &[CellColumn<T>], items: &[&T]) -> Table {
+    let shown = || columns.iter().filter(|(is_shown, ..)| *is_shown);
+    let rows = items.iter().map(|item| shown().map(|(.., field)| field(item)).collect());
+    Table::new(title, shown().map(|column| Column::new(column.1, column.2)).collect(), rows.collect())
+}
+
+/// Builds the table with one line per cell, without the properties in [`common`]; `with_p` adds p-values.
+pub(super) fn grid(title: &str, cells: &[&Change], with_p: bool) -> Table {
+    let columns: [CellColumn<Change>; 14] = [
         (true, "verdict", false, |cell| Field { text: phrases::verdict(cell), tone: tone(cell.verdict) }),
-        (true, "op", false, |cell| cell.case.op.clone().into()),
-        (true, "N", true, |cell| cell.case.n.to_string().into()),
+        (true, "op", false, |cell| cell.cell().case.op.clone().into()),
+        (true, "N", true, |cell| cell.cell().case.n.to_string().into()),
         (has_densities(cells), "density", true, |cell| {
-            cell.case.density.map_or(NONE.into(), density_text).into()
+            cell.cell().case.density.map_or(NONE.into(), density_text).into()
         }),
-        (differ(cells, |cell| cell.case.dtype), "type", false, |cell| cell.case.dtype.name().into()),
-        (true, "variant", false, |cell| format!("{}/{}", cell.backend, cell.variant).into()),
-        (differ(cells, |cell| cell.cache), "cache", false, |cell| cell.cache.name().into()),
+        (differ(cells, |cell| cell.cell().case.dtype), "type", false, |cell| {
+            cell.cell().case.dtype.name().into()
+        }),
+        (true, "variant", false, |cell| format!("{}/{}", cell.cell().backend, cell.cell().variant).into()),
+        (differ(cells, |cell| cell.cell().cache), "cache", false, |cell| cell.cell().cache.name().into()),
         (true, "old", true, |cell| phrases::time(cell.old.as_ref(), cell.variation_between_runs).into()),
         (true, "new", true, |cell| phrases::time(cell.new.as_ref(), cell.variation_between_runs).into()),
         (true, "change", false, |cell| Field {
@@ -122,8 +127,10 @@ fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
             phrases::percent(cell.threshold).into()
         }),
     ];
-    let shown = columns.into_iter().filter(|(is_shown, ..)| *is_shown);
-    shown.map(|(_, heading, figures, show)| (heading, figures, show)).collect()
+    let mut table = table(title, &columns, cells).laid_out(Layout::TwoLineHeadings);
+    // Lines that are too long lose the threshold, which the description of the method has too.
+    table.columns.iter_mut().for_each(|column| column.rank = u8::from(column.heading == "threshold"));
+    table
 }
 
 /// Returns true if `value` differs between cells.
@@ -131,78 +138,62 @@ fn differ<T: PartialEq>(cells: &[&Change], value: fn(&Change) -> T) -> bool {
     cells.windows(2).any(|pair| value(pair[0]) != value(pair[1]))
 }
 
-/// Returns the properties that all cells share and that have no column: `f32, cold cache, threshold 5%`; `None` without
-/// any.
+/// Returns the properties that all cells share and that have no column: `f32, cold cache, threshold 5%`.
 pub(super) fn common(cells: &[&Change]) -> Option<String> {
     let first = cells.first()?;
     let parts = [
-        (differ(cells, |cell| cell.case.dtype), first.case.dtype.name().to_owned()),
-        (differ(cells, |cell| cell.cache), format!("{} cache", first.cache)),
+        (differ(cells, |cell| cell.cell().case.dtype), first.cell().case.dtype.name().to_owned()),
+        (differ(cells, |cell| cell.cell().cache), format!("{} cache", first.cell().cache)),
         (differ(cells, |cell| cell.threshold), format!("threshold {}", phrases::percent(first.threshold))),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|(differ, _)| !differ).map(|(_, part)| part).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Returns true if an op has cells of several densities.
 fn has_densities(cells: &[&Change]) -> bool {
     let mut first = HashMap::new();
-    cells.iter().any(|cell| *first.entry(&cell.case.op).or_insert(cell.case.density) != cell.case.density)
-}
-
-/// Builds the table with one line per cell, for at least one cell. Properties in [`common`] have no column.
-pub(super) fn grid(title: String, cells: &[&Change], with_p: bool) -> Table {
-    let columns = columns(cells, with_p);
-    let rows = cells.iter().map(|cell| columns.iter().map(|(_, _, show)| show(cell)).collect()).collect();
-    // Lines that are too long lose the threshold, which the description of the method has too.
-    let rank = |heading: &str| u8::from(heading == "threshold");
-    let columns = columns.iter();
-    let columns =
-        columns.map(|(heading, figures, _)| Column::new(*heading, *figures).ranked(rank(heading))).collect();
-    Table::new(title, columns, rows).laid_out(Layout::TwoLineHeadings)
+    cells.iter().any(|cell| {
+        *first.entry(&cell.cell().case.op).or_insert(cell.cell().case.density) != cell.cell().case.density
+    })
 }
 
 /// Builds the table of the means that changed, or of all tested means; `None` without any.
 pub(super) fn mean_changes(comparison: &Comparison, all: bool) -> Option<Table> {
-    let shown = |mean: &&MeanChange| all || matches!(mean.verdict, Verdict::Slower | Verdict::Faster);
-    let headings = ["verdict", "group", "change", "interval", "p", "smallest detectable", "threshold"];
-    let row = |mean: &MeanChange| -> Vec<Field> {
-        let change = phrases::mean_change(mean.ratio, mean.interval);
-        let share = |share: Option<f64>| share.map_or(NONE.into(), phrases::percent);
-        let tone = tone(mean.verdict);
-        vec![
-            Field { text: phrases::of_kind(mean.verdict, mean.inconclusive_reason), tone },
-            mean.name().into(),
-            Field { text: change.factor.clone(), tone },
-            change.interval().into(),
-            mean.p_corrected.map_or(NONE.into(), phrases::p_value).into(),
-            share(mean.smallest_detectable_change).into(),
-            share(Some(mean.threshold)).into(),
-        ]
-    };
-    let rows: Vec<Vec<Field>> = comparison.mean_changes.iter().filter(shown).map(row).collect();
-    let (words, figures) = headings.split_at(4);
-    let words = words.iter().copied().map(Column::words);
-    let columns = words.chain(figures.iter().copied().map(Column::figures)).collect();
-    let table = Table::new("Geometric means", columns, rows).laid_out(Layout::TwoLineHeadings);
-    (!table.rows.is_empty()).then_some(table)
+    let columns: [CellColumn<MeanChange>; 7] = [
+        (true, "verdict", false, |mean| Field { text: phrases::verdict(mean), tone: tone(mean.verdict) }),
+        (true, "group", false, |mean| mean.name().into()),
+        (true, "change", false, |mean| Field {
+            text: mean.ratio.map_or(NONE.into(), |ratio| phrases::mean_change(ratio, mean.interval).factor),
+            tone: tone(mean.verdict),
+        }),
+        (true, "interval", false, |mean| {
+            mean.ratio
+                .map_or(NONE.into(), |ratio| phrases::mean_change(ratio, mean.interval).interval())
+                .into()
+        }),
+        (true, "p", true, |mean| mean.p_corrected.map_or(NONE.into(), phrases::p_value).into()),
+        (true, "smallest detectable", true, |mean| {
+            mean.smallest_detectable_change.map_or(NONE.into(), phrases::percent).into()
+        }),
+        (true, "threshold", true, |mean| phrases::percent(mean.threshold).into()),
+    ];
+    let is_shown = |mean: &&MeanChange| all || matches!(mean.verdict, Verdict::Slower | Verdict::Faster);
+    let shown: Vec<&MeanChange> = comparison.mean_changes.iter().filter(is_shown).collect();
+    let table = || table("Geometric means", &columns, &shown).laid_out(Layout::TwoLineHeadings);
+    (!shown.is_empty()).then(table)
 }
 
 /// Builds the table of geometric means per op, backend, element type and cache state; `None` without any.
 pub(super) fn means(comparison: &Comparison) -> Option<Table> {
-    let means = &comparison.means;
+    let means: Vec<&Mean> = comparison.means.iter().collect();
     let first = means.first()?;
-    let has_caches = means.iter().any(|mean| mean.cache != first.cache);
-    let mut columns = vec![("op", false), ("backend", false), ("type", false)];
-    columns.extend(has_caches.then_some(("cache", false)));
-    columns.extend([("cells", true), ("change", false)]);
-    let row = |mean: &Mean| {
-        let mut fields: Vec<Field> =
-            vec![mean.op.clone().into(), mean.backend.clone().into(), mean.dtype.name().into()];
-        fields.extend(has_caches.then(|| mean.cache.name().into()));
-        fields.extend([mean.cells.to_string().into(), phrases::change(mean.ratio, None).factor.into()]);
-        fields
-    };
-    let columns = columns.into_iter().map(|(heading, figures)| Column::new(heading, figures)).collect();
-    Some(Table::new("Geometric means of the ratios", columns, means.iter().map(row).collect()))
+    let columns: [CellColumn<Mean>; 6] = [
+        (true, "op", false, |mean| mean.op.clone().into()),
+        (true, "backend", false, |mean| mean.backend.clone().into()),
+        (true, "type", false, |mean| mean.dtype.name().into()),
+        (means.iter().any(|mean| mean.cache != first.cache), "cache", false, |mean| mean.cache.name().into()),
+        (true, "cells", true, |mean| mean.cells.to_string().into()),
+        (true, "change", false, |mean| phrases::change(mean.ratio, None).factor.into()),
+    ];
+    Some(table("Geometric means of the ratios", &columns, &means))
 }

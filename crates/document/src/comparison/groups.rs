@@ -1,6 +1,5 @@
 //! Groups cells that share a verdict and a next step, so that each reason is shown once.
 
-use gpubench_analysis::compare::Verdict;
 use gpubench_analysis::compare::result::{Change, Comparison, InconclusiveReason};
 use gpubench_text::count::counted;
 use gpubench_text::grouped::grouped;
@@ -8,65 +7,23 @@ use gpubench_text::grouped::grouped;
 use super::{ComparisonDetail, cells, phrases};
 use crate::blocks::{Block, Remark};
 
-/// Maximum number of reasons in media that fold.
 const FOLDED_GROUPS: usize = 20;
 
-/// Maximum number of reasons elsewhere.
 const GROUPS: usize = 8;
 
 /// Returns the reasons of worse or open cells that their numbers do not show, with the next steps.
 pub(super) fn reasons(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Block> {
-    let groups = groups(comparison);
-    let remark = |group: &ReasonGroup| {
-        let reason = group.reason();
-        Remark {
-            kind: group.name(),
-            tone: cells::tone(group.verdict),
-            count: group.cells.len(),
-            text: if reason.is_empty() { phrases::NONE.into() } else { detail.fitted(&reason) },
-            next: group.next.map(|next| detail.fitted(next)),
-            ..Remark::default()
-        }
-    };
-    let max = if detail.folds { FOLDED_GROUPS } else { GROUPS };
-    let remarks: Vec<Remark> = groups.iter().take(max).map(remark).collect();
-    let more = groups.len() - remarks.len();
+    let mut remarks = remarks(comparison, detail);
+    let more = remarks.len().saturating_sub(if detail.folds { FOLDED_GROUPS } else { GROUPS });
+    remarks.truncate(remarks.len() - more);
     let more = (more > 0).then(|| {
         Block::paragraph(format!("{} not shown; --format csv lists them.", counted(more, "more reason")))
     });
     (!remarks.is_empty()).then_some(Block::Remarks(remarks)).into_iter().chain(more).collect()
 }
 
-/// Cells that share verdict, inconclusive reason and next step.
-struct ReasonGroup<'a> {
-    verdict: Verdict,
-    inconclusive_reason: Option<InconclusiveReason>,
-    next: Option<&'a str>,
-    /// The cells, worst first.
-    cells: Vec<&'a Change>,
-}
-
-impl ReasonGroup<'_> {
-    /// Returns the words for their verdict: `slower`, `lower clock`.
-    fn name(&self) -> String {
-        phrases::of_kind(self.verdict, self.inconclusive_reason)
-    }
-
-    /// Returns the reason besides their ratios, that of the first cell if reasons differ; empty without one.
-    fn reason(&self) -> String {
-        let reason = self.cells.first().map_or("", |cell| phrases::reason_besides_change(cell));
-        let is_shared = self.cells.iter().all(|cell| phrases::reason_besides_change(cell) == reason);
-        let reason = if is_shared { reason.into() } else { format!("{reason} (first cell)") };
-        match self.inconclusive_reason {
-            Some(InconclusiveReason::MaybeSlower) => format!("beyond the threshold, {reason}"),
-            _ => reason,
-        }
-    }
-}
-
-/// Returns the groups of regressions and open cells that have a reason or a next step besides that of the gate, most
-/// severe first. Omits accepted cells.
-fn groups(comparison: &Comparison) -> Vec<ReasonGroup<'_>> {
+/// Returns the groups that have a reason or a next step besides that of the gate, most severe first.
+fn remarks(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Remark> {
     let of_gate = comparison.gate.next.as_deref().unwrap_or_default();
     let is_of_gate =
         |next: &str| of_gate.strip_prefix(next).is_some_and(|more| more.is_empty() || more.starts_with("; "));
@@ -76,19 +33,34 @@ fn groups(comparison: &Comparison) -> Vec<ReasonGroup<'_>> {
     });
     let cells =
         cells.filter(|((.., next), cell)| next.is_some() || !phrases::reason_besides_change(cell).is_empty());
-    let group = |((verdict, inconclusive_reason, next), cells)| ReasonGroup {
-        verdict,
-        inconclusive_reason,
-        next,
-        cells,
+    let mut groups = grouped(cells);
+    groups.sort_by_key(|((verdict, ..), _)| *verdict);
+    let remark = |((verdict, inconclusive_reason, next), cells): ((_, _, Option<&str>), Vec<&Change>)| {
+        let reason = reason(inconclusive_reason, &cells);
+        Remark {
+            kind: phrases::of_kind(verdict, inconclusive_reason),
+            tone: cells::tone(verdict),
+            count: cells.len(),
+            text: if reason.is_empty() { phrases::NONE.into() } else { detail.fitted(&reason) },
+            next: next.map(|next| detail.fitted(next)),
+            ..Remark::default()
+        }
     };
-    let mut groups: Vec<ReasonGroup> = grouped(cells).into_iter().map(group).collect();
-    groups.sort_by_key(|group| group.verdict);
-    groups
+    groups.into_iter().map(remark).collect()
 }
 
-/// Returns true if a cell needs a reason. For a cell that may be slower, its numbers are the reason, unless its whole
-/// interval lies beyond the threshold.
+/// Returns the reason besides the ratios of cells, that of the first cell if reasons differ; empty without one.
+fn reason(inconclusive_reason: Option<InconclusiveReason>, cells: &[&Change]) -> String {
+    let reason = cells.first().map_or("", |cell| phrases::reason_besides_change(cell));
+    let is_shared = cells.iter().all(|cell| phrases::reason_besides_change(cell) == reason);
+    let reason = if is_shared { reason.into() } else { format!("{reason} (first cell)") };
+    match inconclusive_reason {
+        Some(InconclusiveReason::MaybeSlower) => format!("beyond the threshold, {reason}"),
+        _ => reason,
+    }
+}
+
+/// Returns true unless the numbers of a cell are the reason why it may be slower.
 fn needs_reason(comparison: &Comparison, cell: &Change) -> bool {
     let is_beyond = cell.interval.is_some_and(|[low, _]| low > 1.0 + cell.threshold);
     let has_figures = cell.inconclusive_reason == Some(InconclusiveReason::MaybeSlower) && !is_beyond;
@@ -101,12 +73,17 @@ mod tests {
     use super::*;
     use gpubench_analysis::compare::example;
 
+    fn found(comparison: &Comparison) -> Vec<Remark> {
+        remarks(comparison, ComparisonDetail::default())
+    }
+
     #[test]
     fn cells_of_one_verdict_and_next_step_are_one_group() {
         let mut comparison = example::full();
         comparison.cells.push(comparison.cells[3].clone());
-        let found: Vec<(String, usize)> =
-            groups(&comparison).iter().map(|group| (group.name(), group.cells.len())).collect();
+        let groups = found(&comparison);
+        let counts: Vec<(&str, usize)> =
+            groups.iter().map(|group| (group.kind.as_str(), group.count)).collect();
         let expected = [
             ("newly incorrect", 1),
             ("newly failed", 1),
@@ -115,19 +92,18 @@ mod tests {
             ("lower clock", 1),
             ("not comparable", 1),
         ];
-        assert_eq!(found, expected.map(|(name, cells)| (name.to_owned(), cells)));
-        assert_eq!(groups(&comparison)[2].reason(), "the error is 40 times as large");
+        assert_eq!(counts, expected);
+        assert_eq!(groups[2].text, "the error is 40 times as large");
         comparison.cells.last_mut().unwrap().reason = "the error is 30 times as large".into();
-        assert_eq!(groups(&comparison)[2].reason(), "the error is 40 times as large (first cell)");
+        assert_eq!(found(&comparison)[2].text, "the error is 40 times as large (first cell)");
     }
 
     #[test]
     fn the_next_step_of_the_gate_is_not_repeated() {
         let mut comparison = example::full();
-        assert_eq!(groups(&comparison)[2].next, None);
+        assert_eq!(found(&comparison)[2].next, None);
         comparison.gate.next = None;
-        let names: Vec<String> = groups(&comparison).iter().map(ReasonGroup::name).collect();
-        assert_eq!(names[2], "slower");
+        assert_eq!(found(&comparison)[2].kind, "slower");
     }
 
     #[test]
@@ -136,11 +112,8 @@ mod tests {
         let cell = &mut comparison.cells[5];
         cell.interval = Some([1.06, 1.2]);
         (cell.ratio, cell.reason) = (Some(1.13), "1.13x slower (1.06 to 1.20), which chance could do".into());
-        let groups = groups(&comparison);
-        let found = groups
-            .iter()
-            .find(|group| group.inconclusive_reason == Some(InconclusiveReason::MaybeSlower))
-            .unwrap();
-        assert_eq!(found.reason(), "beyond the threshold, which chance could do");
+        let groups = found(&comparison);
+        let group = groups.iter().find(|group| group.kind == "inconclusive").unwrap();
+        assert_eq!(group.text, "beyond the threshold, which chance could do");
     }
 }

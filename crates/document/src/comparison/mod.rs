@@ -17,7 +17,6 @@ use crate::table::Tone;
 /// Maximum number of cells in the folded table. With it, a document stays below the 65 536 characters of a comment on GitHub.
 const FOLDED_CELLS: usize = 200;
 
-/// Maximum number of differences, of notes and of means in a medium that folds.
 const FOLDED_LINES: usize = 30;
 
 /// Maximum number of characters of a text from another program in a medium that folds.
@@ -38,7 +37,6 @@ impl ComparisonDetail {
         if self.folds { fitted(text, TEXT) } else { text.to_owned() }
     }
 
-    /// Maximum number of differences, of notes and of means.
     fn max_lines(self) -> usize {
         if self.folds { FOLDED_LINES } else { usize::MAX }
     }
@@ -61,7 +59,6 @@ fn folded(title: impl Into<String>, blocks: Vec<Block>) -> Option<Block> {
     DocumentSection { is_folded: true, ..DocumentSection::new(title, blocks) }.unless_empty()
 }
 
-/// Returns the result, the counts, the next step and the runs.
 fn conclusion(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Block> {
     let tone = match comparison.gate.conclusion {
         Conclusion::Pass => Tone::Better,
@@ -75,8 +72,7 @@ fn conclusion(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Block> {
     vec![Block::alert(format!("Result: {result}"), tone), Block::Facts(facts.collect())]
 }
 
-/// Returns the differences between both sides with their severities. Ignored ones are only counted, unless all cells are
-/// shown or the medium folds.
+/// Returns the differences with their severities. Ignored ones are only counted, unless everything is shown.
 fn differences(comparison: &Comparison, detail: ComparisonDetail) -> Option<Block> {
     let shows_ignored = detail.all_cells || detail.folds;
     let found = &comparison.environment;
@@ -125,7 +121,7 @@ fn deciding_cells(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Bloc
         let of = if all_cells { String::new() } else { format!(" of {}", comparison.cells.len()) };
         let common = cells::common(&shown).map(|common| format!("; {common}")).unwrap_or_default();
         let title = format!("{}{of}, worst first{common}", counted(shown.len(), "cell"));
-        blocks.push(Block::Table(cells::grid(title, &shown, all_cells)));
+        blocks.push(Block::Table(cells::grid(&title, &shown, all_cells)));
     }
     if !hidden.is_empty() && !folds {
         blocks.push(Block::Items(cells::hidden_counts(&hidden).into_iter().map(Into::into).collect()));
@@ -154,14 +150,13 @@ fn deciding_cells(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Bloc
         let more = (more > 0).then(|| {
             Block::paragraph(format!("{} not shown; --format json lists them.", counted(more, "more cell")))
         });
-        let table = Block::Table(cells::grid(String::new(), shown, true));
+        let table = Block::Table(cells::grid("", shown, true));
         let content = common.into_iter().chain([table]).chain(more).collect();
         blocks.extend(folded(counted(rest.len(), "more cell"), content));
     }
     blocks
 }
 
-/// Returns the geometric means that changed, or all of them.
 fn means(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Block> {
     let all = || {
         let tables = [cells::mean_changes(comparison, true), cells::means(comparison)].into_iter().flatten();

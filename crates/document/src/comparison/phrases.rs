@@ -4,11 +4,12 @@ use gpubench_analysis::compare::Verdict;
 pub use gpubench_analysis::compare::phrases::{
     NONE, change, change_with_interval, mean_change, mean_with_interval, percent,
 };
-use gpubench_analysis::compare::result::{Change, InconclusiveReason, Measured};
+use gpubench_analysis::compare::result::{Change, InconclusiveReason, Judgement, Measured};
 use gpubench_analysis::compare::runs::RunInfo;
 use gpubench_report::report::quantity::time_within;
 use gpubench_text::count::counted;
 use gpubench_text::grouped::distinct;
+use gpubench_text::words::json_word;
 
 /// Formats a side's time with the digits that its variation between runs justifies.
 pub fn time(measured: Option<&Measured>, variation: Option<f64>) -> String {
@@ -30,20 +31,18 @@ pub fn p_value(p: f64) -> String {
     }
 }
 
-/// Returns the words for a cell's verdict: `newly incorrect`, `slower`, `inconclusive`, `lower clock`.
-pub fn verdict(cell: &Change) -> String {
-    of_kind(cell.verdict, cell.inconclusive_reason)
+/// Returns the words for a verdict: `newly incorrect`, `slower`, `inconclusive`, `lower clock`.
+pub fn verdict<T>(judged: &Judgement<T>) -> String {
+    of_kind(judged.verdict, judged.inconclusive_reason)
 }
 
-/// Returns the words of [`verdict`] for a verdict and the reason why it is inconclusive.
-///
-/// An inconclusive cell is named by its reason. A cell that may be slower is `inconclusive`, because that is no finding;
-/// a cell whose interval excludes a slowdown beyond the threshold is `not slower`.
+/// Returns the words of [`verdict`]: an inconclusive cell is named by its reason, unless it may be slower, which is no
+/// finding; a cell whose interval excludes a slowdown beyond the threshold is `not slower`.
 pub fn of_kind(verdict: Verdict, reason: Option<InconclusiveReason>) -> String {
     match (verdict, reason) {
         (Verdict::Inconclusive, None | Some(InconclusiveReason::MaybeSlower)) => "inconclusive".into(),
         (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster)) => "not slower".into(),
-        (Verdict::Inconclusive, Some(reason)) => reason.name().replace('-', " "),
+        (Verdict::Inconclusive, Some(reason)) => json_word(&reason).replace('-', " "),
         _ => verdict.words(),
     }
 }
@@ -53,8 +52,7 @@ pub fn reason_has_change(cell: &Change) -> bool {
     change_with_interval(cell).is_some_and(|change| cell.reason.starts_with(&change))
 }
 
-/// Returns a cell's reason without the change with which it may begin, because tables have that in columns: `which may be
-/// chance`.
+/// Returns the reason without the change with which it may begin, which tables have in columns: `which may be chance`.
 pub(super) fn reason_besides_change(cell: &Change) -> &str {
     let rest = change_with_interval(cell).and_then(|change| cell.reason.strip_prefix(&change));
     rest.map_or(&cell.reason, |rest| rest.trim_start_matches([',', ';', ' ']))
@@ -63,11 +61,11 @@ pub(super) fn reason_besides_change(cell: &Change) -> &str {
 /// Formats a side's runs: `3 runs: base/1, base/2, base/3 (gpubench 0123abc on node)`.
 pub fn runs(runs: &[RunInfo]) -> String {
     const NAMED: usize = 3;
-    let mut names: Vec<&str> = runs.iter().take(NAMED).map(|run| run.name.as_str()).collect();
+    let mut names: Vec<&str> = runs.iter().take(NAMED).map(|run| run.report.name.as_str()).collect();
     let more = format!("{} more", runs.len().saturating_sub(NAMED));
     names.extend((runs.len() > NAMED).then_some(more.as_str()));
-    let builds = distinct(runs.iter().map(RunInfo::build)).join(", ");
-    let hosts = distinct(runs.iter().map(|run| run.host.as_str())).join(", ");
+    let builds = distinct(runs.iter().map(|run| run.report.build())).join(", ");
+    let hosts = distinct(runs.iter().map(|run| run.report.host.as_str())).join(", ");
     format!("{}: {} (gpubench {builds} on {hosts})", counted(runs.len(), "run"), names.join(", "))
 }
 

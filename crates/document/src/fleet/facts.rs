@@ -11,7 +11,6 @@ use serde_json::Value as Json;
 
 use gpubench_analysis::fleet::identity::gpu;
 
-/// A fact about a device or host.
 pub(super) struct DeviceFact {
     name: &'static str,
     text: String,
@@ -20,12 +19,10 @@ pub(super) struct DeviceFact {
 }
 
 impl DeviceFact {
-    /// Creates a fact that is compared with a tolerance.
     fn figure(name: &'static str, figure: f64, unit: &'static str, within: f64) -> DeviceFact {
         DeviceFact { name, text: figure_text(figure, unit), figure: Some((figure, unit, within)) }
     }
 
-    /// Creates a fact that is compared for equality.
     fn text(name: &'static str, text: impl Into<String>) -> DeviceFact {
         DeviceFact { name, text: text.into(), figure: None }
     }
@@ -35,8 +32,7 @@ impl DeviceFact {
     }
 }
 
-/// Returns the facts of `own` that differ from most of `others`: `power limit 550 W instead of 700 W`. Unknown facts are
-/// no difference.
+/// Returns the facts of `own` that differ from most known ones: `power limit 550 W instead of 700 W`.
 pub(super) fn differing(own: &[DeviceFact], others: &[Vec<DeviceFact>]) -> Vec<String> {
     let differs = |fact: &DeviceFact| {
         let known = others.iter().flatten().filter(|other| other.name == fact.name);
@@ -58,7 +54,6 @@ pub(super) fn differing(own: &[DeviceFact], others: &[Vec<DeviceFact>]) -> Vec<S
     own.iter().filter_map(differs).collect()
 }
 
-/// Formats a number with the digits that suit its unit.
 fn figure_text(figure: f64, unit: &str) -> String {
     let digits = if unit.is_empty() || unit == "GiB" { 1 } else { 0 };
     format!("{figure:.digits$} {unit}").trim_end().to_owned()
@@ -116,7 +111,6 @@ pub(super) fn of_host(reports: &[&Report]) -> Vec<DeviceFact> {
     facts.into_iter().flatten().chain(common(report)).collect()
 }
 
-/// Returns the facts about gpubench, for either side.
 fn common(report: &Report) -> impl Iterator<Item = DeviceFact> {
     let environment = &report.environment;
     let version = DeviceFact::text("gpubench", environment.gpubench_version.as_str());
@@ -132,7 +126,6 @@ fn libraries(report: &Report, backend: &str) -> Option<DeviceFact> {
     Some(DeviceFact::text("libraries", listed(found, ""))).filter(|fact| !fact.text.is_empty())
 }
 
-/// Joins the distinct words, sorted; returns `none` without any.
 fn listed(words: impl Iterator<Item = String>, none: &str) -> String {
     let words: BTreeSet<String> = words.collect();
     if words.is_empty() { none.to_owned() } else { Vec::from_iter(words).join(", ") }

@@ -32,26 +32,19 @@ pub(super) enum FindingKind {
     Cell,
 }
 
-/// An outlier or a difference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct FleetFinding {
-    /// The kind.
     pub kind: FindingKind,
-    /// The side of the processor concerned.
     pub side: Side,
-    /// Name of the device or host.
     pub name: String,
     /// Time of the device or host over that of similar ones, if the finding is about times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
-    /// The finding in one sentence.
     pub text: String,
-    /// The next step.
     pub next: String,
 }
 
 impl FleetFinding {
-    /// Creates a finding about a column; `log` is the logarithm of its ratio.
     fn new(
         table: &FleetTable<'_>,
         column: usize,
@@ -77,7 +70,6 @@ impl FleetFinding {
     }
 }
 
-/// Similar columns of a table.
 pub(super) struct SimilarColumns<'a> {
     pub table: &'a FleetTable<'a>,
     /// Indices of the columns in the table.
@@ -85,7 +77,6 @@ pub(super) struct SimilarColumns<'a> {
 }
 
 impl SimilarColumns<'_> {
-    /// Builds the finding about a member that deviates overall; `most` is the op that deviates most.
     pub(super) fn member(&self, column: usize, log: f64, most: Option<(&str, f64)>) -> FleetFinding {
         let most = most.map(|(op, log)| format!(" (most in {op}: {})", by(log))).unwrap_or_default();
         let (name, like) = (&self.table.columns[column].name, self.median_of_others());
@@ -126,7 +117,6 @@ impl SimilarColumns<'_> {
         FleetFinding::new(self.table, slow, FindingKind::Pair, Some(log), text, next)
     }
 
-    /// Builds the finding about lines for which a column has no time although similar ones have.
     pub(super) fn missing_times(&self, column: usize, lines: &[usize]) -> FleetFinding {
         let listed = lines.iter().map(|&line| {
             let line = &self.table.lines[line];
@@ -154,7 +144,6 @@ impl SimilarColumns<'_> {
         self.columns.iter().copied().filter(move |other| *other != column)
     }
 
-    /// Returns the recorded differences from the other columns.
     fn differences(&self, column: usize) -> Option<String> {
         let facts = |column: usize| -> Vec<DeviceFact> {
             let reports = &self.table.columns[column].reports;
@@ -179,7 +168,6 @@ impl SimilarColumns<'_> {
     }
 }
 
-/// Builds the findings about models with several configurations, which are not compared.
 pub(super) fn mixed_classes(table: &FleetTable<'_>) -> Vec<FleetFinding> {
     let by_model = grouped(table.classes().into_iter().map(|class| (&class.0.model, class)));
     let several = by_model.into_iter().filter(|(_, classes)| classes.len() > 1);
@@ -236,7 +224,6 @@ fn case(key: &LineKey) -> String {
     format!("{op}{variant} N={n} {dtype}{}, {cache} cache", density.unwrap_or_default())
 }
 
-/// Returns the noun for the columns of a side.
 pub(super) fn noun(side: Side, count: usize) -> String {
     count::noun(count, if side == Side::Gpu { "device" } else { "host" })
 }

@@ -20,7 +20,6 @@ use self::findings::{findings, no_outliers};
 use crate::blocks::{Block, Document, DocumentSection, Remark};
 use crate::table::{Column, Field, Layout, Table, Tone};
 
-/// Follows the fastest time.
 const MARK: &str = "*";
 
 /// The heading of a column that names a case, and the function for its fields.
@@ -48,11 +47,9 @@ pub struct FleetOverview<'a> {
     /// The tables with a column per device, which findings are about.
     #[serde(skip)]
     by_device: Vec<FleetTable<'a>>,
-    /// Outliers and differences on both sides.
     findings: Vec<FleetFinding>,
 }
 
-/// A member in the JSON of a fleet.
 #[derive(Serialize)]
 struct ListedMember<'a> {
     name: &'a str,
@@ -177,8 +174,7 @@ fn time(line: &FleetLine, column: usize) -> Field {
     }
 }
 
-/// Says which libraries were measured in each report, where a side has others than in another report: their speed-ups then compare
-/// libraries too.
+/// Says which libraries each report measured, where these differ: the speed-ups then compare libraries too.
 pub fn other_libraries(members: &[(&str, &Report)]) -> Option<String> {
     let differs = |side: &Side| {
         let mut of_each = members.iter().map(|(_, report)| libraries::measured(report, *side));

@@ -11,8 +11,8 @@ use crate::report::sentences::{Line, paragraph};
 use gpubench_analysis::answer::cost::Kind;
 use gpubench_analysis::answer::crossover::{Crossover, Place, Stretch, crossovers};
 use gpubench_analysis::answer::first_use::{FirstUse, Repayment, repayment};
-use gpubench_analysis::answer::peak_share::{Share, share};
 use gpubench_analysis::answer::{Comparison, Contender, Estimate, Pair, Section, Versus, sections};
+use gpubench_ops::peak_share::{Share, share};
 
 /// A report with its answer, as `report.json` holds it.
 #[derive(Serialize)]

@@ -10,8 +10,7 @@ use gpubench_text::grouped::distinct;
 
 use super::NONE;
 
-/// Per case the resident time of each backend's best variant, and the time of the first backend over it: above 1 the
-/// backend is faster than the first. `None` where no side has several backends.
+/// Per case the resident time of each backend's best variant, and over it that of the first. `None` for one backend per side.
 pub fn by_backend(report: &Report) -> Option<Table> {
     Names::of(report).has_several().then_some(())?;
     let backends = backends(report);
@@ -45,7 +44,6 @@ fn backends(report: &Report) -> Vec<&str> {
     distinct(of_a.into_iter().chain(timed()).map(|row| row.backend.as_str()))
 }
 
-/// The fastest row of a backend in full precision, with its resident time.
 fn best<'a>(rows: &[&'a Row], backend: &str) -> Option<(&'a Row, f64)> {
     let rows = rows.iter().copied().filter(|row| row.backend == backend && row.is_headline());
     let timed = rows.filter_map(|row| Some((row, cost::estimate(row, Kind::Resident)?.value)));

@@ -6,14 +6,12 @@ use gpubench_analysis::answer::{has_both_caches, sections};
 use gpubench_report::measure::grade::{Warning, WarningKind};
 use gpubench_report::report::{Execute, Report, Row};
 use gpubench_text::count::{agree, counted};
-use gpubench_text::words::json_word;
 
 /// Cells with a warning of one kind.
-pub struct Caution<'a> {
-    /// The kind of the warnings.
-    pub kind: WarningKind,
+pub(crate) struct Caution<'a> {
+    pub(crate) kind: WarningKind,
     /// The cells and their warnings, the worst first; never empty.
-    pub cells: Vec<(&'a Row, &'a Warning)>,
+    pub(crate) cells: Vec<(&'a Row, &'a Warning)>,
     /// Set where names of cells must include the state of the caches.
     names_cache: bool,
 }
@@ -39,7 +37,7 @@ pub fn is_launch_bound(row: &Row) -> bool {
 }
 
 /// The cautions about the rows that a table shows: the gravest first, then those of more cells.
-pub fn cautions(report: &Report, all_variants: bool) -> Vec<Caution<'_>> {
+pub(crate) fn cautions(report: &Report, all_variants: bool) -> Vec<Caution<'_>> {
     let names_cache = has_both_caches(report);
     let mut found: Vec<Caution<'_>> = vec![];
     for row in shown(report, all_variants) {
@@ -93,28 +91,18 @@ fn severity(kind: WarningKind, execute: &Execute) -> f64 {
 
 impl Caution<'_> {
     /// The worst warning, whose text and next step are shown for all.
-    pub fn worst(&self) -> &Warning {
+    pub(crate) fn worst(&self) -> &Warning {
         self.cells[0].1
     }
 
-    /// The kind as reports spell it: `launch-bound`.
-    pub fn name(&self) -> String {
-        json_word(&self.kind)
-    }
-
-    /// Returns the number of cells in words.
-    pub fn count(&self) -> String {
-        counted(self.cells.len(), "cell")
-    }
-
     /// The text of the worst warning: `worst: 3 samples count`.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let prefix = if self.cells.len() == 1 { "" } else { "worst: " };
         format!("{prefix}{}", self.worst().text)
     }
 
     /// The worst cells: `matmul N=100 f32 cuda/cublas and 4 more`.
-    pub fn which(&self) -> String {
+    pub(crate) fn which(&self) -> String {
         let name = |row: &Row| {
             let cache = if self.names_cache { format!(" {}", row.cache) } else { String::new() };
             format!("{} {}/{}{cache}", row.case, row.backend, row.variant)
@@ -148,9 +136,9 @@ mod tests {
         // A slower variant is in no table of the best.
         report.rows.push(example::measured("matmul", 100, "cuda", "tiled", 1e-3));
         example::warn(report.rows.last_mut().unwrap(), WarningKind::Setup, Grade::D, "set up", "look");
-        let names = |all| cautions(&report, all).iter().map(Caution::name).collect::<Vec<_>>();
-        assert_eq!(names(false), ["spread", "launch-bound"]);
-        assert_eq!(names(true), ["setup", "spread", "launch-bound"]);
+        let kinds = |all| cautions(&report, all).iter().map(|caution| caution.kind).collect::<Vec<_>>();
+        assert_eq!(kinds(false), [WarningKind::Spread, WarningKind::LaunchBound]);
+        assert_eq!(kinds(true), [WarningKind::Setup, WarningKind::Spread, WarningKind::LaunchBound]);
         assert_eq!(
             summary(&report, false).unwrap(),
             "2 of 4 times of the fastest variants have a grade below A"
@@ -172,7 +160,7 @@ mod tests {
         }
         let found = cautions(&report, false);
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].count().as_str(), found[0].text().as_str()), ("5 cells", "worst: half is 0.3"));
+        assert_eq!((found[0].cells.len(), found[0].text().as_str()), (5, "worst: half is 0.3"));
         let expected =
             "fft N=20 f32 cpu/realfft, fft N=50 f32 cpu/realfft, fft N=30 f32 cpu/realfft and 2 more";
         assert_eq!(found[0].which(), expected);

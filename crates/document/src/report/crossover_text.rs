@@ -8,7 +8,6 @@ use gpubench_report::measure::stats::significant_digits;
 use gpubench_analysis::answer::crossover::{Crossover, Place, Stretch};
 use gpubench_analysis::answer::{Contender, Versus};
 
-/// Unicode's no-break space.
 const NO_BREAK: &str = "\u{a0}";
 
 /// A figure of several words, such as `GPU 12x` or `94 %`, unbroken.
@@ -49,14 +48,32 @@ pub fn interval_text(found: &Crossover) -> Option<String> {
     (low != high).then(|| format!("{low} to {high}"))
 }
 
-/// The crossover for a table: `310 (290 to 335)`, `100 or less`, `not up to 2048`. Where it is not known, its bound: `at
-/// most 187`, `at least 120`, or `not measurable`.
+/// The crossover for a table: `310 (290 to 335)`, `100 or less`, `not up to 2048`, `at most 187`, or `not measurable`.
 pub fn crossover_text(found: &Crossover) -> String {
     let place = place_text(found);
     match interval_text(found) {
         Some(interval) => format!("{place} ({interval})"),
         None => place,
     }
+}
+
+/// The crossover in a column of the table of sweeps: `~312`, `≤ 100` (faster at every size), `none`, `some`, the range of an
+/// unknown one (`100–187`, or `1330–?` without an end), or `?`. A `+` says that B is also faster at some smaller sizes.
+pub(crate) fn short(found: &Crossover) -> String {
+    let size = |size| size_text(size, found.interval);
+    let place = match (found.from, found.interval) {
+        (Some(Place::Below), _) => format!("≤ {}", found.smallest),
+        (Some(Place::Beyond), _) if found.is_mixed() => "some".into(),
+        (Some(Place::Beyond), _) => "none".into(),
+        (Some(Place::At(at)), _) => format!("~{}", size(at)),
+        (None, [_, Place::At(max)]) => format!("{}–{}", found.smallest, size(max)),
+        (None, [Place::At(min), _]) => format!("{}–?", size(min)),
+        (None, _) => "?".into(),
+    };
+    let has_plus = found.is_mixed() && !matches!(found.from, Some(Place::Below | Place::Beyond));
+    let plus = if has_plus { "+" } else { "" };
+    let mark = if found.is_unreliable && place != "?" { "!" } else { "" };
+    format!("{place}{plus}{mark}")
 }
 
 /// The crossover without its interval, with a `!` where it comes from unreliable times.
@@ -78,8 +95,7 @@ fn place(found: &Crossover) -> String {
     }
 }
 
-/// The crossover as a clause: `the GPU is faster from N = 310 (290 to 335)`, or the faster contender per range of sizes; with `(unreliable)`
-/// where it comes from such times. Figures contain no-break spaces, which [`plain`] replaces.
+/// `the GPU is faster from N = 310 (290 to 335)`, or the faster contender per range of sizes. [`plain`] replaces no-break spaces.
 pub fn crossover_clause(found: &Crossover, versus: Versus<'_>) -> String {
     let clause = clause(found, versus);
     if found.is_unreliable { clause + " (unreliable)" } else { clause }

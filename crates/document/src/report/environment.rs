@@ -6,7 +6,6 @@ use gpubench_report::report::machine;
 use gpubench_report::report::quantity::{time_text, time_within};
 use gpubench_report::report::{BackendState, Environment, Execute, Host, Report};
 
-/// The facts about the host that influence times.
 const SETTINGS: [&machine::Fact<Host>; 8] = [
     &machine::CPU_IDENTITY,
     &machine::GOVERNOR,
@@ -132,8 +131,7 @@ pub fn version(environment: &Environment) -> String {
     format!("{}{}{profile}", environment.gpubench_version, revision.unwrap_or_default())
 }
 
-/// The facts in a backend's description, named in words. Versions have a line of their own, and a list without entries
-/// says nothing.
+/// The facts in a backend's description, named in words, without versions and empty lists.
 pub fn described(backend: &BackendState) -> impl Iterator<Item = (String, &serde_json::Value)> {
     let description = backend.description.as_object().into_iter().flatten();
     let says_something = |value: &serde_json::Value| {

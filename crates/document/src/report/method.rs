@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use gpubench_analysis::answer::peak_share;
 use gpubench_analysis::answer::{Contender, Kind, Pair, Versus, sections};
+use gpubench_ops::peak_share;
 use gpubench_report::Side;
 use gpubench_report::case::Cache;
 use gpubench_report::measure::sampling::Sampling;
@@ -13,7 +13,7 @@ use gpubench_text::count::{agree, counted};
 use gpubench_text::grouped::distinct;
 
 use super::cautions::{is_launch_bound, shown};
-use super::{MARK, PEAK_SHARE_TEXT, contenders, has_peaks};
+use super::{MARK, PEAK_MEANING, PEAK_SHARE_TEXT, contenders, has_peaks};
 
 /// The sentences for the tables of a report.
 pub fn method(report: &Report, all_variants: bool) -> Vec<String> {
@@ -32,7 +32,7 @@ pub fn method(report: &Report, all_variants: bool) -> Vec<String> {
         lines.push(format!("Error: {of_both}relative to its bound (share in parentheses)."));
     }
     if has_peaks(report) && rows.iter().any(|row| peak_share::share(report, row).is_some()) {
-        lines.push(format!("{PEAK_SHARE_TEXT}: {}.", peak_share::MEANING));
+        lines.push(format!("{PEAK_SHARE_TEXT}: {PEAK_MEANING}."));
     }
     if executes(&rows).any(|execute| execute.grade.is_some()) {
         let grades = "A precise and undisturbed, B comparable, C an estimate, D not reliable";
@@ -65,7 +65,6 @@ fn screening(report: &Report) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}; --all-variants samples all.", parts.join("; ")))
 }
 
-/// The sizes that refinement added; `None` without any.
 fn refinement(report: &Report) -> Option<String> {
     let added = report.rows.iter().filter(|row| row.added_by_refinement);
     let sizes: BTreeSet<u64> = added.map(|row| row.case.n).collect();
@@ -125,7 +124,6 @@ fn speed_up(report: &Report) -> Vec<String> {
     lines.chain([resident.to_owned()].into_iter().filter(|line| !line.is_empty())).collect()
 }
 
-/// The clocks of the rows' samples, in words.
 fn clocks<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
     distinct(rows.filter_map(|row| Some(row.execute.as_ref()?.clock.words()))).join(" and ")
 }
@@ -140,7 +138,6 @@ fn constant(rows: &[&Row]) -> Option<String> {
     Some(format!("Device clock: the time between two events, minus the {add} that they take."))
 }
 
-/// A sentence for each state of the caches that occurs.
 fn caches(rows: &[&Row]) -> Vec<String> {
     let occurs = |cache: &&Cache| rows.iter().any(|row| row.cache == **cache);
     let line = |cache: &Cache| match cache {
@@ -174,7 +171,6 @@ fn sampling(report: &Report, rows: &[&Row]) -> Option<String> {
     })
 }
 
-/// The sampling settings of the run; `None` where its sweeps differ or the report lacks them.
 fn asked(report: &Report) -> Option<Sampling> {
     let sweeps = report.environment.settings.get("sweeps")?.as_array()?;
     let read = |sweep: &serde_json::Value| serde_json::from_value(sweep.get("sampling")?.clone()).ok();

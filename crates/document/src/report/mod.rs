@@ -18,12 +18,12 @@ pub mod tables;
 pub use answered::Answered;
 
 use crate::table::{Field, Tone};
-use gpubench_analysis::answer::peak_share::{self, ShareWords};
 use gpubench_analysis::answer::{Contender, Kind, Pair, Versus};
+use gpubench_ops::peak_share::{self, BoundBy, Share};
 use gpubench_report::report::{Execute, Outcome, Report, Row};
 use gpubench_text::grouped::distinct;
+use gpubench_text::percent;
 
-/// The text of an empty field.
 pub(crate) const NONE: &str = "-";
 
 /// Heading of the columns with the share of the peak; the no-break space keeps "/ peak" on one line where headings are broken.
@@ -32,10 +32,19 @@ pub const PEAK_SHARE: &str = "rate /\u{a0}peak";
 /// [`PEAK_SHARE`] with an ordinary space, for prose.
 pub const PEAK_SHARE_TEXT: &str = "rate / peak";
 
+/// The meaning of a share of the peak, for legends.
+pub(crate) const PEAK_MEANING: &str = "achieved bandwidth or FLOP rate over the peak rate measured here, of whichever \
+                                       limits the op; not how busy the chip is";
+
+/// The reasons for a share above 100 %, for legends.
+pub(crate) const ABOVE_PEAK: &str = "the peak was measured at a slower moment, or caches helped";
+
+/// Share above which the rate that was measured is no peak: peaks and times vary by a few per cent.
+pub const ABOVE: f64 = 1.05;
+
 /// The mark after a launch-bound time; a footnote of the tables explains it.
 pub const MARK: &str = "*";
 
-/// Returns whether any backend has measured peaks.
 pub(crate) fn has_peaks(report: &Report) -> bool {
     report.environment.backends.iter().any(|backend| backend.peaks.is_some())
 }
@@ -43,7 +52,27 @@ pub(crate) fn has_peaks(report: &Report) -> bool {
 /// A row's share of the peak that limits it: `92%`, `3.1%`, `<0.1%`, `>100%`.
 pub(crate) fn peak_share_text(report: &Report, row: Option<&Row>) -> String {
     let found = row.and_then(|row| peak_share::share(report, row));
-    found.map_or(NONE.into(), ShareWords::text)
+    found.map_or(NONE.into(), share_text)
+}
+
+/// The share of a peak for tables: `92%`, `3.1%`, `<0.1%`; `>100%` where what was measured is no peak.
+pub fn share_text(share: Share) -> String {
+    if share.share > ABOVE { ">100%".into() } else { percent::above_tenth(share.share) }
+}
+
+/// The share of a peak for sentences: `92 %`, `more than 100 %`.
+pub fn share_in_words(share: Share) -> String {
+    if share.share > ABOVE { "more than 100 %".into() } else { percent::in_words(share.share) }
+}
+
+/// The resource of a peak, and its rate as it follows `peak`: `memory` and `bandwidth`, `arithmetic in f64` and `FLOP rate in f64`.
+pub fn resource_and_rate(share: Share) -> [String; 2] {
+    let words = match share.bound_by {
+        BoundBy::Memory => ["memory", "bandwidth"],
+        BoundBy::Arithmetic => ["arithmetic", "FLOP rate"],
+        BoundBy::Bus => ["bus", "bus bandwidth"],
+    };
+    words.map(|text| share.rate_of.map_or_else(|| text.into(), |of| format!("{text} in {of}")))
 }
 
 /// The contenders of which the report has rows, without one whose every cell was skipped.

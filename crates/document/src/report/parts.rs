@@ -1,13 +1,12 @@
 //! The parts of the document of a report: results, notes and warnings, cells without a time, method, environment.
 
-use gpubench_analysis::answer::peak_share;
 use gpubench_report::report::machine::{plain, versions_text};
 use gpubench_report::report::quantity::{gib, three_digits, time_text};
 use gpubench_report::report::{BackendState, Environment, Outcome, Report, Row};
 use gpubench_report::{BusRates, Finding, Peaks};
 use gpubench_text::count::counted;
+use gpubench_text::words::json_word;
 
-use super::NONE;
 use super::by_backend::by_backend;
 use super::cautions::{self, Caution, cautions};
 use super::environment::{clock_checks, described, device_state, settings_of, timer_overhead, version};
@@ -19,6 +18,7 @@ use super::sentences::paragraph;
 use super::sweeps::Sweeps;
 use super::sweeps::notes::grades;
 use super::tables::tables;
+use super::{ABOVE_PEAK, NONE, PEAK_MEANING};
 use crate::blocks::{Block, Document, DocumentSection, Remark, RichText};
 use crate::table::{Column, Field, Table, Tone};
 
@@ -107,7 +107,6 @@ fn facts(report: &Report) -> Option<Block> {
     Block::items(facts)
 }
 
-/// One table per op, element type and cache state.
 fn results(report: &Report, all_variants: bool) -> Vec<Block> {
     match report.rows.is_empty() {
         true => vec![Block::alert("The report has no rows: gpubench finished no cell", Tone::Wrong)],
@@ -148,7 +147,7 @@ pub fn notes(report: &Report, all_variants: bool) -> Vec<Block> {
 
 fn of_caution(report: &Report, caution: &Caution<'_>) -> Remark {
     Remark {
-        kind: caution.name(),
+        kind: json_word(&caution.kind),
         count: caution.cells.len(),
         text: caution.text(),
         next: Some(caution.worst().next.clone()),
@@ -178,7 +177,6 @@ fn of_group(report: &Report, group: &ProblemGroup<'_>) -> Remark {
     }
 }
 
-/// The identifier of a row, and its name.
 fn link(report: &Report, row: &Row) -> (String, String) {
     (row_id(report, row), row.cell().to_string())
 }
@@ -207,7 +205,7 @@ pub fn method_items(report: &Report, all_variants: bool) -> Vec<Block> {
 
 /// The meaning of the figures on a page.
 pub fn meanings() -> Block {
-    let peak = format!("The {}. Above 100 %, {}.", peak_share::MEANING, peak_share::ABOVE_PEAK);
+    let peak = format!("The {PEAK_MEANING}. Above 100 %, {ABOVE_PEAK}.");
     let meanings = MEANINGS.into_iter().chain([("Rate / peak", peak.as_str())]);
     Block::Facts(meanings.map(|(name, text)| (name.into(), text.into())).collect())
 }
@@ -266,7 +264,6 @@ fn machine(environment: &Environment) -> Vec<(String, RichText)> {
     facts.into_iter().chain(settings_of(host)).map(|(name, fact)| (name.into(), fact.into())).collect()
 }
 
-/// Facts, libraries and peaks of a backend, or why it is not available.
 fn backend(backend: &BackendState) -> Block {
     let title = format!("Backend {}", backend.name);
     if !backend.available {
@@ -297,7 +294,6 @@ fn libraries(found: &[Finding]) -> Block {
     Block::Table(Table::untitled(columns, found.iter().map(row).collect()))
 }
 
-/// The measured peaks of a backend.
 fn peaks(found: &Peaks) -> Block {
     let bytes = |rate: f64| format!("{} GB/s", three_digits(rate / 1e9));
     let rates = [("memory, read", found.read), ("memory, copy", found.copy), ("memory, triad", found.triad)];

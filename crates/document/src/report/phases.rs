@@ -9,8 +9,7 @@ use gpubench_report::{HostMemory, Transfer};
 
 use super::host_memories;
 
-/// The phases of each case's best variants on a GPU; `None` where no row has them. Copies with pinned memory next to others have
-/// columns of their own.
+/// The phases of each case's best variants on a GPU; `None` where no row has them.
 pub fn phases(report: &Report) -> Option<Table> {
     let names = Names::of(report);
     let sections = sections(report);
@@ -38,7 +37,6 @@ pub fn phases(report: &Report) -> Option<Table> {
     (!rows.is_empty()).then(|| Table::new("Phases", columns, rows))
 }
 
-/// The columns of the copies of one direction.
 fn copy_columns(way: &str, memory: &str, has_pinned: bool) -> impl Iterator<Item = Column> {
     let memories = [Some(memory), has_pinned.then_some(HostMemory::Pinned.name())];
     memories.into_iter().flatten().map(move |memory| Column::figures(format!("{way}, {memory}")))

@@ -12,22 +12,18 @@ use gpubench_text::grouped::{distinct, grouped};
 use super::free_memory;
 
 /// Cells that share an outcome, a reason and a fix. Reasons may differ in the amount of free memory.
-pub struct ProblemGroup<'a> {
-    /// The outcome of its cells.
-    pub outcome: Outcome,
-    /// The reason, which they share.
-    pub reason: String,
-    /// The step that makes them measurable, if known.
-    pub fix: Option<&'a str>,
-    /// The rows, in the order of the report.
-    pub rows: Vec<&'a Row>,
+pub(super) struct ProblemGroup<'a> {
+    pub(super) outcome: Outcome,
+    pub(super) reason: String,
+    pub(super) fix: Option<&'a str>,
+    pub(super) rows: Vec<&'a Row>,
 }
 
 /// Outcomes without a time, the gravest first.
 pub(crate) const UNTIMED: [Outcome; 3] = [Outcome::Incorrect, Outcome::Failed, Outcome::Skipped];
 
 /// The groups of a report: the gravest outcome first, then the largest group.
-pub fn groups(report: &Report) -> Vec<ProblemGroup<'_>> {
+pub(super) fn groups(report: &Report) -> Vec<ProblemGroup<'_>> {
     groups_of(&report.rows)
 }
 
@@ -47,8 +43,7 @@ fn groups_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<ProblemGroup<'a
     groups
 }
 
-/// `ended early: 1 of 3 cells finished, 1 cut short, 1 skipped`; `None` when no planned cell is left, or the plan is not
-/// known.
+/// `ended early: 1 of 3 cells finished, 1 cut short, 1 skipped`; `None` for a run without a plan or planned cells left.
 pub fn ended_early(report: &Report) -> Option<String> {
     let planned = report.environment.planned_rows?;
     let count = |is: fn(&Row) -> bool| report.rows.iter().filter(|row| is(row)).count();
@@ -71,8 +66,7 @@ pub fn nothing_measured(report: &Report) -> Option<String> {
         .then(|| format!("nothing was measured{}", why_none_of(&report.rows)))
 }
 
-/// Why none of these rows was measured: `: no CUDA driver (fix: install it); gpubench doctor lists what is missing`; empty
-/// without rows.
+/// `: no CUDA driver (fix: install it); gpubench doctor lists what is missing`; empty without rows.
 pub(crate) fn why_none_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
     let groups = groups_of(rows);
     let reason = |group: &ProblemGroup<'_>| {
@@ -92,8 +86,7 @@ pub(crate) fn why_none_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String
     }
 }
 
-/// What a reader must know before any figure, the gravest first: incorrect answers, a run that ended early, lost workers;
-/// with what to do. `elsewhere` says where every cell without a time is listed, `folder` where the report is, if known.
+/// Incorrect answers, a run that ended early and lost workers, with what to do. `elsewhere` lists every cell without a time.
 pub fn first_lines(report: &Report, elsewhere: &str, folder: Option<&Path>) -> Vec<String> {
     let folder = folder.map_or("DIR".into(), shell_word);
     // On a line of its own, the command can be copied.
@@ -116,8 +109,7 @@ pub fn cut_short(report: &Report) -> Option<String> {
     early_notice(report).or_else(|| lost_workers(report))
 }
 
-/// `INCORRECT: matmul N=1000 f32 cuda/auto: error 3.1e-2, bound 1.0e-4 (2 more: --tables)`: the worst answer of the
-/// contenders, or of other backends where theirs are all right; `None` where every answer is right.
+/// `INCORRECT: matmul N=1000 f32 cuda/auto: error 3.1e-2, bound 1.0e-4 (2 more: --tables)`: of the contenders first.
 fn incorrect(report: &Report, elsewhere: &str) -> Option<String> {
     let rows: Vec<&Row> = report.rows.iter().filter(|row| row.outcome == Outcome::Incorrect).collect();
     let excess = |row: &Row| row.error.map_or(f64::INFINITY, |error| error.value / error.bound);
@@ -179,19 +171,13 @@ pub fn summary(report: &Report) -> Option<String> {
 }
 
 impl ProblemGroup<'_> {
-    /// Returns whether the cells may lack something that `gpubench doctor` lists: not where they failed, or where the fix
-    /// is another one.
+    /// Returns whether the cells may lack something that `gpubench doctor` lists.
     fn lacks_an_installation(&self) -> bool {
         self.outcome == Outcome::Skipped && self.fix.is_none_or(|fix| fix.contains("install"))
     }
 
-    /// Returns the number of cells in words.
-    pub fn count(&self) -> String {
-        counted(self.rows.len(), "cell")
-    }
-
     /// The cells by op and variant, with their number: `matmul cpu/mkl (10), svd cuda/gesvd (N=512 f32)`.
-    pub fn cells(&self) -> String {
+    pub(super) fn cells(&self) -> String {
         let kind = |row: &Row| format!("{} {}/{}", row.case.op, row.backend, row.variant);
         let kinds = grouped(self.rows.iter().map(|row| (kind(row), row)));
         let texts = kinds.iter().map(|(kind, rows)| match rows.as_slice() {
@@ -210,16 +196,14 @@ mod tests {
     #[test]
     fn cells_without_a_time_are_grouped_by_reason_the_gravest_first() {
         let report = example::full();
-        let found: Vec<(String, String, String)> = groups(&report)
-            .into_iter()
-            .map(|group| (group.reason.clone(), group.count(), group.cells()))
-            .collect();
+        let of_group = |group: ProblemGroup<'_>| (group.reason.clone(), group.cells());
+        let found: Vec<(String, String)> = groups(&report).into_iter().map(of_group).collect();
         let expected = [
-            ("error 0.5 above 1.2e-5", "1 cell", "spgemm cuda/hash (N=512 f32)"),
-            ("cusparseSpGEMM_compute: internal", "1 cell", "spgemm cuda/cusparse (N=512 f32)"),
-            ("mkl: not found", "2 cells", "matmul cpu/mkl (2)"),
+            ("error 0.5 above 1.2e-5", "spgemm cuda/hash (N=512 f32)"),
+            ("cusparseSpGEMM_compute: internal", "spgemm cuda/cusparse (N=512 f32)"),
+            ("mkl: not found", "matmul cpu/mkl (2)"),
         ];
-        assert_eq!(found, expected.map(|(reason, count, cells)| (reason.into(), count.into(), cells.into())));
+        assert_eq!(found, expected.map(|(reason, cells)| (reason.into(), cells.into())));
         assert_eq!(summary(&report).unwrap(), "1 incorrect, 1 failed, 2 skipped of 9 cells");
         assert_eq!(summary(&example::empty()), None);
     }
@@ -234,7 +218,7 @@ mod tests {
         let groups = groups(&report);
         let last = groups.last().unwrap();
         assert_eq!(last.reason, "needs 80.47 GiB of host memory, 22.88 GiB to 22.9 GiB is free");
-        assert_eq!((groups.len(), last.count().as_str()), (3, "2 cells"));
+        assert_eq!((groups.len(), last.rows.len()), (3, 2));
     }
 
     #[test]

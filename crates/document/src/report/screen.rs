@@ -16,8 +16,8 @@ use gpubench_text::words::capitalised;
 
 use super::cautions::{Caution, cautions, shown};
 use super::problems::{first_lines, summary};
-use super::sweeps::{Sweep, Sweeps, crossovers, notes};
-use super::{NONE, speed_up, time_text};
+use super::sweeps::{Sweep, Sweeps, notes};
+use super::{NONE, crossover_text, speed_up, time_text};
 use crate::blocks::{Block, RichText};
 use crate::table::{Column, Field, Layout, Table};
 
@@ -52,8 +52,7 @@ pub struct FirstScreen {
     pub notes: Vec<String>,
 }
 
-/// Returns the first screen. `folder` is the folder of the run, if known, and `shown` what `gpubench show` must be given to show this
-/// report; `None` where that takes it as the newest run.
+/// Returns the first screen of a run in `folder`. `gpubench show` needs `shown`, unless the report is the newest run.
 pub fn first_screen(report: &Report, folder: Option<&Path>, shown: Option<&Path>) -> FirstScreen {
     let sweeps = Sweeps::of(report);
     let shows_sides = sweeps.comparisons() > 0;
@@ -220,7 +219,6 @@ fn libraries_note(sweeps: &Sweeps<'_>, missing: &[MissingLibrary<'_>]) -> Option
     })
 }
 
-/// A row with its resident time.
 type TimedRow<'a> = (&'a Row, Estimate);
 
 /// The backends and numbers of threads by which a reader distinguishes the rows of one contender.
@@ -299,14 +297,12 @@ impl<'a> Sweeps<'a> {
         rows
     }
 
-    /// The table of the first screen, with every case or the largest of each sweep: of both contenders, or of the only one. `None`
-    /// without times.
+    /// The table of both contenders, or of the only one, with every case or the largest of each sweep. `None` without times.
     pub fn table(&self, every_case: bool) -> Option<Table> {
         self.sides_table(every_case).or_else(|| self.rivals_table(every_case))
     }
 
-    /// One row per case or sweep: speed-ups with copies and without, the crossover, and the calls that repay copies.
-    /// `None` where no case has both contenders.
+    /// Speed-ups with copies and without, the crossover, and the calls that repay copies, per case or sweep.
     fn sides_table(&self, every_case: bool) -> Option<Table> {
         let rows = if self.comparisons() > 0 { self.rows_of(every_case) } else { vec![] };
         let occurs = |kind| rows.iter().any(|(_, case, _)| case.pair(kind).is_some());
@@ -348,7 +344,7 @@ impl<'a> Sweeps<'a> {
             let mut fields = vec![Field::from(sweep.name.as_str()), case.n.to_string().into()];
             let from = |kind| match sweep.crossover(kind) {
                 _ if !is_largest => Field::from(""),
-                found => found.map_or(NONE.into(), crossovers::short).into(),
+                found => found.map_or(NONE.into(), crossover_text::short).into(),
             };
             for kind in &copied {
                 fields.push(of_kind(*kind));
@@ -375,9 +371,7 @@ impl<'a> Sweeps<'a> {
         }
     }
 
-    /// One row per case or sweep with the rivals of the only contender that was measured: the fastest, and the time of others
-    /// over it. Others are the next and the slowest, or the best per backend and number of threads where there are several.
-    /// `None` without times.
+    /// The fastest of the only contender, and the next and the slowest over it, or the best per backend and threads.
     fn rivals_table(&self, every_case: bool) -> Option<Table> {
         let only = self.only_contender()?;
         let names = Names::of(self.report);
@@ -420,8 +414,7 @@ impl<'a> Sweeps<'a> {
         titleless(columns, self.rows_of(every_case).into_iter().filter_map(of_case).collect())
     }
 
-    /// Where a side of the comparison has several backends or numbers of threads: the best of each at the largest sizes, with its
-    /// time over that of the fastest.
+    /// The time over the fastest of each side's backends and numbers of threads, at the largest sizes.
     fn rivals(&self, shows_sides: bool) -> Vec<String> {
         let sentence = |one: Contender| {
             let groups = RivalGroups::of(self, one);

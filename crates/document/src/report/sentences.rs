@@ -7,13 +7,14 @@ use gpubench_report::case::density_clause;
 use gpubench_report::report::Report;
 use gpubench_text::count::counted;
 
+use super::{resource_and_rate, share_in_words};
 use crate::report::crossover_text::{crossover_clause, figure, neither, plain, size_figure};
 use gpubench_analysis::answer::cost::Kind;
 use gpubench_analysis::answer::crossover::crossover;
-use gpubench_analysis::answer::peak_share::{ShareWords, share};
 use gpubench_analysis::answer::{
     Comparison, Contender, Estimate, Kinds, Names, Pair, Section, Versus, sections,
 };
+use gpubench_ops::peak_share::share;
 
 /// A sentence of the answer.
 #[derive(Clone, Debug)]
@@ -138,8 +139,8 @@ fn faster(pair: &Pair<'_>) -> String {
 fn peaks(report: &Report, pair: &Pair<'_>) -> String {
     let reach = |(one, row)| {
         let share = share(report, row)?;
-        let percent = figure(share.in_words());
-        Some((pair.versus.noun(one), format!("{percent} of its peak {}", share.rate())))
+        let (percent, [_, rate]) = (figure(share_in_words(share)), resource_and_rate(share));
+        Some((pair.versus.noun(one), format!("{percent} of its peak {rate}")))
     };
     let reached = [(Contender::B, pair.b), (Contender::A, pair.a)].map(reach);
     match reached.into_iter().flatten().collect::<Vec<_>>().as_slice() {

@@ -1,9 +1,9 @@
 //! The tables that the text and the Markdown format share: one per op, element type and cache state.
 
 use crate::table::{Column, Field, Layout, Table, Tone};
-use gpubench_analysis::answer::peak_share::precision;
 use gpubench_analysis::answer::{Comparison, Contender, Kind, Names, Section, sections};
 use gpubench_ops::find;
+use gpubench_ops::peak_share::precision;
 use gpubench_report::case::{density_clause, density_text};
 use gpubench_report::report::quantity::{judged_text, spread_text, three_digits};
 use gpubench_report::report::{Execute, Outcome, Report, Row};
@@ -13,15 +13,12 @@ use super::{MARK, NONE, PEAK_SHARE, contenders, has_peaks, peak_share_text, spee
 
 /// Heading of the columns whose fields may be marked.
 const TIME: &str = "time";
-/// Columns that tables of every variant leave out, the first first, where lines would be too long: the element type is
-/// in the title, and reduced precision in the names of variants.
+/// Columns that long lines leave out, the first first: titles have the type, and names of variants reduced precision.
 const LESS_NEEDED: [&str; 3] = ["type", "samples", THREADS];
 /// Heading of the column with the CPU threads of a row, shown where a row has them.
 const THREADS: &str = "threads";
 
-/// One table per section: the best of each contender, or every variant.
-///
-/// Either all of them have a column of a kind that can be left out, or none has.
+/// One table per section, all with the same columns left out: the best of each contender, or every variant.
 pub fn tables(report: &Report, all_variants: bool) -> Vec<Table> {
     let names = Names::of(report);
     let make = if all_variants { every_variant } else { best_of_sides };
@@ -98,8 +95,7 @@ fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Table
     Table::new(title(section), columns, rows).laid_out(layout(report))
 }
 
-/// Median, spread and grade. Where any time of the column `is_marked`, the others have a blank in the mark's place, so
-/// that digits are under digits.
+/// Median, spread and grade. Where a time of the column `is_marked`, the others end with a blank to align digits.
 fn time_fields(row: Option<&Row>, kind: Kind, is_marked: bool) -> [Field; 3] {
     let blank = if is_marked { " " } else { "" };
     let Some((row, execute)) = row.and_then(|row| Some((row, row.execute.as_ref()?))) else {

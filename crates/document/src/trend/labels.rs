@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use gpubench_analysis::compare::Difference;
-use gpubench_analysis::trend::{CellSeries, ReportRef, TimeStep, Trend, direction};
+use gpubench_analysis::compare::runs::ReportRef;
+use gpubench_analysis::trend::{CellSeries, TimeStep, Trend, direction};
 use gpubench_report::Side;
 use gpubench_report::report::machine::processor;
 use gpubench_report::report::quantity::{factor_within, spread_text, time_text};
@@ -13,13 +14,10 @@ use gpubench_text::grouped::grouped;
 use gpubench_text::percent;
 use jiff::Timestamp;
 
-/// Smallest correlation between successive reports that is shown.
 const MIN_CORRELATION: f64 = 0.3;
 
-/// Maximum number of facts shown for a step.
 const FACTS: usize = 3;
 
-/// Maximum number of characters of a fact's value.
 const LONGEST: usize = 60;
 
 /// `2026-11-21 10:30`, UTC.
@@ -104,8 +102,7 @@ pub fn span(first: &ReportRef, last: &ReportRef) -> String {
     }
 }
 
-/// Returns the newest time and the noise between reports: `16.1 µs, 1.30x the best level of 12.4 µs, noise 1.3%`,
-/// with `correlation 0.6` and `drift: 1.20x slower from first to last` if they apply.
+/// `16.1 µs, 1.30x the best level of 12.4 µs, noise 1.3%`, with a correlation and a drift if there are any.
 pub fn status(series: &CellSeries) -> String {
     let now = time_text(series.newest_s);
     let over = series.newest_over_best();
@@ -120,18 +117,12 @@ pub fn status(series: &CellSeries) -> String {
     format!("{now}, {at} the best level of {best}{noise}{correlation}{}", drift.unwrap_or_default())
 }
 
-/// The name of the cell of a series, without its seed.
-fn cell_text(series: &CellSeries) -> String {
-    format!("{} {}/{} {}", series.case, series.backend, series.variant, series.cache)
-}
-
 /// Returns the name of a series, with what distinguishes it from others of the same cell.
 pub fn label(trend: &Trend, series: &CellSeries) -> String {
-    cell_text(series) + &distinction(trend, series)
+    series.cell.to_string() + &distinction(trend, series)
 }
 
-/// Returns the seed, the device and the accuracy class, each only if other series of the same cell differ in it, after
-/// commas: `, NVIDIA H200`.
+/// Returns seed, device and accuracy class, each only if other series of the same cell differ in it: `, NVIDIA H200`.
 pub fn distinction(trend: &Trend, series: &CellSeries) -> String {
     let has_other = |differs: &dyn Fn(&CellSeries) -> bool| {
         trend.series.iter().any(|other| series.is_same_but_for_seed(other) && differs(other))
@@ -140,8 +131,8 @@ pub fn distinction(trend: &Trend, series: &CellSeries) -> String {
         other.accuracy != series.accuracy && all_but_accuracy(other) == all_but_accuracy(series)
     };
     let parts = [
-        has_other(&|other| other.case.seed != series.case.seed)
-            .then(|| format!(", seed {}", series.case.seed)),
+        has_other(&|other| other.cell.case.seed != series.cell.case.seed)
+            .then(|| format!(", seed {}", series.cell.case.seed)),
         has_other(&|other| other.device != series.device).then(|| format!(", {}", processor(&series.device))),
         has_other(&differs_in_arithmetic).then(|| format!(", {}", series.accuracy.name())),
     ];
@@ -150,10 +141,9 @@ pub fn distinction(trend: &Trend, series: &CellSeries) -> String {
 
 /// What series of a cell share that differ in their accuracy class only.
 fn all_but_accuracy(series: &CellSeries) -> impl PartialEq {
-    (series.shared_case(), &series.backend, &series.variant, &series.device, series.case.seed)
+    (&series.cell, &series.device)
 }
 
-/// Returns the models of a side with the number of reports of each, in order of appearance.
 fn devices(trend: &Trend, side: Side) -> Vec<(String, usize)> {
     let of_side = trend.series.iter().filter(|series| series.side == side);
     let points = of_side.flat_map(|series| series.points.iter().map(|point| (&series.device, point.report)));
@@ -182,7 +172,7 @@ fn other_operands(trend: &Trend) -> Option<String> {
         "ignored, because their operands differ from those of the newest report: {} of {}{}; the operands of a \
         seed depend on the version of gpubench",
         counted(first.other_operands, "report"),
-        cell_text(first),
+        first.cell,
         and_more(with.count())
     ))
 }
@@ -196,6 +186,6 @@ fn changed_arithmetic(trend: &Trend) -> Option<String> {
         format!("{} ({})", series.accuracy.name(), counted(series.points.len(), "report"))
     };
     let each: Vec<String> = cell.iter().map(each).collect();
-    let (text, more) = (cell_text(cell[0]), and_more(several.count()));
+    let (text, more) = (&cell[0].cell, and_more(several.count()));
     Some(format!("each accuracy class has its own series: {text} by {}{more}", each.join(" and ")))
 }

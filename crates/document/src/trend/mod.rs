@@ -3,7 +3,7 @@
 pub mod labels;
 
 use gpubench_analysis::trend::select::MIN_REPORTS;
-use gpubench_analysis::trend::{CellSeries, TimeStep, Trend, ignored_files_text};
+use gpubench_analysis::trend::{CellSeries, TimeStep, Trend, left_out_text};
 use gpubench_report::report::quantity::{spread_text, time_text};
 use gpubench_text::count::{and_more, counted};
 
@@ -37,7 +37,7 @@ pub fn document(trend: &Trend) -> Document {
         "The revision is that of the first report after the step: the cause lies between it and the report before.",
     ];
     let mut blocks = blocks(trend);
-    blocks.extend(Block::items(ignored_files_text(trend)));
+    blocks.extend(Block::items(left_out_text(&trend.left_out)));
     blocks.extend(DocumentSection::new("Method", Block::items(method).into_iter().collect()).unless_empty());
     Document { title: "gpubench trend".into(), blocks }
 }
@@ -65,7 +65,6 @@ fn summary(trend: &Trend) -> String {
     )
 }
 
-/// The newest time of a series, and each of its changes with the first report after it.
 fn changes(trend: &Trend, series: &CellSeries) -> Block {
     let change = |(step, is_confirmed): (&TimeStep, bool)| {
         let first = &trend.reports[step.first_after];
@@ -122,7 +121,6 @@ fn folded(trend: &Trend) -> Vec<String> {
     lines
 }
 
-/// Reports the series without a time in their newest report.
 fn without_time(trend: &Trend) -> Option<String> {
     let absence = |series: &CellSeries| {
         let newest = series.points.last().map(|point| point.report);

@@ -3,11 +3,12 @@
 use gpubench_document::table::{Column, Field, Table};
 use gpubench_report::format::Makes;
 use gpubench_text::csv::number;
+use gpubench_text::words::json_word;
 
 use super::ComparisonFormat;
 use super::names::names;
 use gpubench_analysis::compare::result::Measured;
-use gpubench_analysis::compare::{Change, Comparison, InconclusiveReason};
+use gpubench_analysis::compare::{Change, Comparison};
 
 pub(crate) static CSV: ComparisonFormat = ComparisonFormat {
     name: "csv",
@@ -21,17 +22,17 @@ type Shown<T> = (&'static str, fn(&T) -> String);
 
 /// The columns after the cell's name, in order.
 const COLUMNS: &[Shown<Change>] = &[
-    ("op", |cell| cell.case.op.clone()),
-    ("n", |cell| cell.case.n.to_string()),
-    ("dtype", |cell| cell.case.dtype.name().into()),
-    ("density", |cell| number(cell.case.density)),
-    ("seed", |cell| cell.case.seed.to_string()),
-    ("backend", |cell| cell.backend.clone()),
-    ("variant", |cell| cell.variant.clone()),
-    ("cache", |cell| cell.cache.name().into()),
-    ("side", |cell| cell.side.name().into()),
-    ("verdict", |cell| cell.verdict.name().into()),
-    ("inconclusive_reason", |cell| cell.inconclusive_reason.map_or("", InconclusiveReason::name).into()),
+    ("op", |cell| cell.cell().case.op.clone()),
+    ("n", |cell| cell.cell().case.n.to_string()),
+    ("dtype", |cell| cell.cell().case.dtype.name().into()),
+    ("density", |cell| number(cell.cell().case.density)),
+    ("seed", |cell| cell.cell().case.seed.to_string()),
+    ("backend", |cell| cell.cell().backend.clone()),
+    ("variant", |cell| cell.cell().variant.clone()),
+    ("cache", |cell| cell.cell().cache.name().into()),
+    ("side", |cell| cell.subject.side.name().into()),
+    ("verdict", |cell| json_word(&cell.verdict)),
+    ("inconclusive_reason", |cell| cell.inconclusive_reason.as_ref().map(json_word).unwrap_or_default()),
     ("reason", |cell| cell.reason.to_string()),
     ("next", |cell| cell.next.clone().unwrap_or_default()),
     ("ratio", |cell| number(cell.ratio)),

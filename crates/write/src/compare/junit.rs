@@ -11,6 +11,7 @@ use gpubench_document::comparison::phrases;
 use gpubench_report::format::Makes;
 use gpubench_text::escape::xml as escape;
 use gpubench_text::grouped::grouped;
+use gpubench_text::words::json_word;
 
 use super::ComparisonFormat;
 use super::names::names;
@@ -38,7 +39,7 @@ struct TestCase {
     /// Time of NEW, in seconds.
     time: Option<f64>,
     outcome: TestOutcome,
-    kind: &'static str,
+    kind: String,
     message: String,
     details: Vec<String>,
 }
@@ -85,7 +86,7 @@ fn whole(comparison: &Comparison, is_explained: bool) -> TestCase {
         name: "comparable".into(),
         time: None,
         outcome,
-        kind: gate.conclusion.name(),
+        kind: json_word(&gate.conclusion),
         message: gate.reason.clone(),
         details: next.chain(differences).collect(),
     }
@@ -103,11 +104,11 @@ fn cell(comparison: &Comparison, change: &Change, name: String) -> TestCase {
         if change.is_open() && matches!(outcome, TestOutcome::Skipped) { "accepted: " } else { "" };
     let figures = phrases::change_with_interval(change).filter(|_| !phrases::reason_has_change(change));
     TestCase {
-        suite: change.case.op.clone(),
+        suite: change.cell().case.op.clone(),
         name,
         time: change.new.as_ref().map(|measured| measured.median_s),
         outcome,
-        kind: change.verdict.name(),
+        kind: json_word(&change.verdict),
         message: format!("{accepted}{}: {}", phrases::verdict(change), change.reason),
         details: details(change.next.as_deref(), figures, change.p_corrected, change.threshold),
     }
@@ -120,14 +121,13 @@ fn mean(comparison: &Comparison, change: &MeanChange) -> TestCase {
         Verdict::NotJudged => TestOutcome::Skipped,
         _ => TestOutcome::Passed,
     };
-    let verdict = phrases::of_kind(change.verdict, change.inconclusive_reason);
     TestCase {
         suite: "mean".into(),
         name: change.key(),
         time: None,
         outcome,
-        kind: change.verdict.name(),
-        message: format!("{verdict}: {}", change.reason),
+        kind: json_word(&change.verdict),
+        message: format!("{}: {}", phrases::verdict(change), change.reason),
         details: details(change.next.as_deref(), None, change.p_corrected, change.threshold),
     }
 }
@@ -157,7 +157,7 @@ fn counts(cases: &[&TestCase]) -> String {
 
 fn case_text(case: &TestCase) -> String {
     let time = case.time.map(|time| format!(" time=\"{time}\"")).unwrap_or_default();
-    let (suite, name, kind) = (escape(&case.suite), escape(&case.name), case.kind);
+    let (suite, name, kind) = (escape(&case.suite), escape(&case.name), &case.kind);
     let message = escape(&case.message);
     // GitLab shows the text of an element, Jenkins also its message.
     let lines: Vec<String> =

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use gpubench_report::case::density_text;
+use gpubench_report::case::{Cell, density_text};
 
 use gpubench_analysis::compare::{Change, Comparison};
 
@@ -19,7 +19,7 @@ pub(super) fn names(comparison: &Comparison) -> Vec<String> {
     let mut used: HashMap<String, usize> = HashMap::new();
     let unique = short.iter().zip(&comparison.cells).map(|(name, change)| {
         let is_shared = uses[name.as_str()] > 1;
-        let name = if is_shared { format!("{name}/seed={}", change.case.seed) } else { name.clone() };
+        let name = if is_shared { format!("{name}/seed={}", change.cell().case.seed) } else { name.clone() };
         let times = used.entry(name.clone()).or_default();
         *times += 1;
         if *times > 1 { format!("{name}#{times}") } else { name }
@@ -28,10 +28,9 @@ pub(super) fn names(comparison: &Comparison) -> Vec<String> {
 }
 
 fn name(change: &Change) -> String {
-    let case = &change.case;
+    let Cell { case, backend, variant, cache } = change.cell();
     let density =
         case.density.map(|density| format!("/density={}", density_text(density))).unwrap_or_default();
-    let (backend, variant, cache) = (&change.backend, &change.variant, change.cache);
     format!("{}/N={}/{}{density}/{backend}/{variant}/{cache}", case.op, case.n, case.dtype)
 }
 
@@ -51,7 +50,7 @@ mod tests {
     fn cells_of_one_name_are_distinguished() {
         let mut comparison = example::full();
         comparison.cells = vec![comparison.cells[2].clone(); 3];
-        comparison.cells[1].case.seed = 7;
+        comparison.cells[1].subject.cell.case.seed = 7;
         let names = names(&comparison);
         let name = "matmul/N=4096/f32/cuda/cublas/cold";
         assert_eq!(names, [format!("{name}/seed=1"), format!("{name}/seed=7"), format!("{name}/seed=1#2")]);

@@ -4,8 +4,8 @@
 
 use gpubench_text::control::is_invisible;
 
-use gpubench_analysis::compare::result::{Change, Comparison, Gate, MeanChange, Measured, Method};
-use gpubench_analysis::compare::runs::RunInfo;
+use gpubench_analysis::compare::result::{Change, Comparison, Gate, Judgement, MeanChange, Measured, Method};
+use gpubench_analysis::compare::runs::ReportRef;
 
 /// A comparison that is safe to print or write in any format.
 pub struct Sanitized(Comparison);
@@ -16,17 +16,9 @@ impl Sanitized {
         let mut plain = comparison.clone();
         texts(&mut plain).into_iter().for_each(|text| *text = sanitize(text));
         plain.means.retain(|mean| mean.ratio.is_finite());
-        plain.mean_changes.retain(|mean| mean.ratio.is_finite());
-        for MeanChange {
-            interval, p, p_corrected, smallest_detectable_change, variation_between_runs, ..
-        } in &mut plain.mean_changes
-        {
-            drop_infinite(
-                &mut [p, p_corrected, smallest_detectable_change, variation_between_runs],
-                interval,
-            );
-        }
-        plain.cells.iter_mut().for_each(drop_infinite_of_cell);
+        plain.mean_changes.iter_mut().for_each(drop_infinite);
+        plain.mean_changes.retain(|mean| mean.ratio.is_some());
+        plain.cells.iter_mut().for_each(drop_infinite);
         Sanitized(plain)
     }
 }
@@ -80,16 +72,8 @@ fn texts(comparison: &mut Comparison) -> Vec<&mut String> {
     let mut texts = vec![gpubench_version, reason, correction, variation_source];
     texts.extend(next);
     for run in old.iter_mut().chain(new) {
-        let RunInfo {
-            name,
-            started,
-            host,
-            gpubench_version,
-            gpubench_revision,
-            git_revision,
-            measured: _,
-            rows: _,
-        } = run;
+        let ReportRef { name, started, host, gpubench_version, gpubench_revision, git_revision } =
+            &mut run.report;
         texts.extend([name, started, host, gpubench_version]);
         texts.extend(gpubench_revision.iter_mut().chain(git_revision));
     }
@@ -102,27 +86,20 @@ fn texts(comparison: &mut Comparison) -> Vec<&mut String> {
     for mean in means {
         texts.extend([&mut mean.op, &mut mean.backend]);
     }
-    for mean in mean_changes {
-        let MeanChange { op, backend, reason, next, .. } = mean;
+    for MeanChange { subject, reason, next, .. } in mean_changes {
         texts.push(reason);
-        texts.extend([op, backend, next].into_iter().flatten());
+        texts.extend([&mut subject.op, &mut subject.backend, next].into_iter().flatten());
     }
-    for change in cells {
-        texts.extend([&mut change.case.op, &mut change.backend, &mut change.variant, &mut change.reason]);
-        texts.extend(&mut change.next);
+    for Change { subject, reason, next, .. } in cells {
+        let cell = &mut subject.cell;
+        texts.extend([&mut cell.case.op, &mut cell.backend, &mut cell.variant, reason]);
+        texts.extend(next);
     }
     texts
 }
 
-fn drop_infinite(figures: &mut [&mut Option<f64>], interval: &mut Option<[f64; 2]>) {
-    for figure in figures {
-        **figure = figure.filter(|figure| figure.is_finite());
-    }
-    *interval = interval.filter(|ends| ends.iter().all(|end| end.is_finite()));
-}
-
-fn drop_infinite_of_cell(change: &mut Change) {
-    let Change {
+fn drop_infinite<T>(judged: &mut Judgement<T>) {
+    let Judgement {
         ratio,
         interval,
         p,
@@ -133,11 +110,11 @@ fn drop_infinite_of_cell(change: &mut Change) {
         old,
         new,
         ..
-    } = change;
-    drop_infinite(
-        &mut [ratio, p, p_corrected, p_rounds, smallest_detectable_change, variation_between_runs],
-        interval,
-    );
+    } = judged;
+    for figure in [ratio, p, p_corrected, p_rounds, smallest_detectable_change, variation_between_runs] {
+        *figure = figure.filter(|figure| figure.is_finite());
+    }
+    *interval = interval.filter(|ends| ends.iter().all(|end| end.is_finite()));
     for side in [old, new] {
         side.take_if(|measured| !measured.median_s.is_finite());
         if let Some(Measured { sm_mhz, error, .. }) = side {

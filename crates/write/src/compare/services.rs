@@ -3,6 +3,7 @@
 use gpubench_analysis::compare::{Change, Comparison};
 use gpubench_document::comparison::phrases;
 use gpubench_report::format::Makes;
+use gpubench_text::words::json_word;
 use serde_json::{Map, Value, json};
 
 use super::ComparisonFormat;
@@ -52,8 +53,8 @@ fn benchmark(comparison: &Comparison) -> String {
     let mut entries: Vec<Value> = Vec::new();
     for (change, name, value) in timed(comparison) {
         let Some(new) = &change.new else { continue };
-        let mut extra =
-            format!("verdict: {}\nruns: {}\nsamples: {}", change.verdict.name(), new.runs, new.samples);
+        let verdict = json_word(&change.verdict);
+        let mut extra = format!("verdict: {verdict}\nruns: {}\nsamples: {}", new.runs, new.samples);
         if let Some(change) = phrases::change_with_interval(change) {
             extra.push_str(&format!("\nchange: {change}"));
         }

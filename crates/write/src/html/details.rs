@@ -1,7 +1,7 @@
 //! The details of a row that opens: samples, statistics, phases, warnings and error.
 
-use gpubench_analysis::answer::peak_share::{self, ShareWords};
 use gpubench_ops::Checked;
+use gpubench_ops::peak_share;
 use gpubench_report::Transfer;
 use gpubench_report::measure::stats::median;
 use gpubench_report::report::quantity::{
@@ -14,7 +14,7 @@ use gpubench_text::words::json_word;
 use super::markup::{Element, Html, classed, element};
 use super::strip::strip;
 use super::table::{facts, next_step};
-use gpubench_document::report::PEAK_SHARE_TEXT;
+use gpubench_document::report::{PEAK_SHARE_TEXT, resource_and_rate, share_in_words};
 
 type LabelledFact = (&'static str, String);
 
@@ -133,7 +133,8 @@ fn copy(transfer: &Transfer) -> Option<String> {
 fn work(report: &Report, row: &Row) -> Vec<LabelledFact> {
     let peak = peak_share::share(report, row).map(|found| {
         let min = time_text(found.min_s);
-        format!("{} of the peak {}, which would take {min}", found.in_words(), found.rate())
+        let [_, rate] = resource_and_rate(found);
+        format!("{} of the peak {rate}, which would take {min}", share_in_words(found))
     });
     let error = |error: Checked| {
         format!("{}, {} of the bound {:.1e}", error_text(error), share_text(error), error.bound)

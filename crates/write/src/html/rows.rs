@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use gpubench_analysis::answer::cost::Kind;
-use gpubench_analysis::answer::peak_share::ShareWords;
-use gpubench_analysis::answer::{Comparison, Section, has_both_caches, peak_share, sections};
+use gpubench_analysis::answer::{Comparison, Section, has_both_caches, sections};
 use gpubench_document::report::parts::row_id;
-use gpubench_ops as op;
+use gpubench_ops::{self as op, peak_share};
 use gpubench_report::case::density_text;
 use gpubench_report::report::quantity::{error_text, spread_text, three_digits};
 use gpubench_report::report::{Execute, Outcome, Report, Row};
@@ -19,7 +18,7 @@ use super::details::details;
 use super::markup::{Element, Html, classed, element};
 use super::table::{Heading, NONE, below, cell, explained, figure, figures, framed, sortable, words};
 use gpubench_document::report::cautions::is_launch_bound;
-use gpubench_document::report::{MARK, PEAK_SHARE_TEXT};
+use gpubench_document::report::{MARK, PEAK_SHARE_TEXT, resource_and_rate, share_text};
 
 /// The columns that a phone has room for.
 const NARROW: [&str; 5] = ["op", "N", "variant", "time", "grade"];
@@ -187,9 +186,9 @@ impl RowsTable<'_> {
         if self.peaks {
             let found = peak_share::share(self.report, row);
             // The table is as wide as the page: its cells have no words where a figure says the same.
-            let in_figures = |_| found.map_or(NONE.into(), ShareWords::text);
+            let in_figures = |_| found.map_or(NONE.into(), share_text);
             cells.push(sortable(found.map(|found| found.share), in_figures));
-            cells.push(cell(found.map_or(NONE.into(), ShareWords::resource)));
+            cells.push(cell(found.map_or(NONE.into(), |found| resource_and_rate(found)[0].clone())));
         }
         cells
     }

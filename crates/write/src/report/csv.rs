@@ -1,7 +1,7 @@
 //! Writes a report as CSV (RFC 4180): one line per row, times in seconds. Raw samples are in JSON only.
 
-use gpubench_analysis::answer::peak_share;
 use gpubench_document::table::{Column, Field, Table};
+use gpubench_ops::peak_share;
 use gpubench_report::format::Makes;
 use gpubench_report::measure::stats::median;
 use gpubench_report::report::{Execute, Phases, Report, Row};

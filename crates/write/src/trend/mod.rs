@@ -91,7 +91,7 @@ fn csv(trend: &Trend) -> String {
 
 /// Returns the fields of a point: its series, its report, and its times with the step that begins with it.
 fn fields(trend: &Trend, series: &CellSeries, index: usize, point: &TimePoint) -> [String; 21] {
-    let (case, report) = (&series.case, &trend.reports[point.report]);
+    let (case, report) = (&series.cell.case, &trend.reports[point.report]);
     let holds = |level: &&TimeLevel| (level.first..level.first + level.count).contains(&index);
     // Unconfirmed newest points have no level.
     let level = series.fit.levels.iter().find(holds);
@@ -102,9 +102,9 @@ fn fields(trend: &Trend, series: &CellSeries, index: usize, point: &TimePoint) -
         case.dtype.to_string(),
         number(case.density),
         case.seed.to_string(),
-        series.backend.clone(),
-        series.variant.clone(),
-        series.cache.to_string(),
+        series.cell.backend.clone(),
+        series.cell.variant.clone(),
+        series.cell.cache.to_string(),
         series.device.clone(),
         report.started.clone(),
         report.name.clone(),

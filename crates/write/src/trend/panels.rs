@@ -92,9 +92,9 @@ fn chart(trend: &Trend, group: &[&CellSeries], page: Option<usize>) -> PanelChar
     let absences = group.iter().flat_map(|series| series.without_time.iter().map(|absence| absence.report));
     let reports: BTreeSet<usize> = times.chain(absences).collect();
     let reports: Vec<usize> = reports.into_iter().collect();
-    let case = &first.case;
-    let shows_cache = Cache::ALL.iter().all(|cache| trend.series.iter().any(|one| one.cache == *cache));
-    let cache = if shows_cache { format!(", {} cache", first.cache) } else { String::new() };
+    let case = &first.cell.case;
+    let shows_cache = Cache::ALL.iter().all(|cache| trend.series.iter().any(|one| one.cell.cache == *cache));
+    let cache = if shows_cache { format!(", {} cache", first.cell.cache) } else { String::new() };
     let (begin, end) = (&trend.reports[reports[0]], &trend.reports[reports[reports.len() - 1]]);
     let panels: Vec<Panel> = group.iter().map(|series| panel(trend, series, group.len(), &reports)).collect();
     PanelChart {
@@ -117,14 +117,15 @@ fn chart(trend: &Trend, group: &[&CellSeries], page: Option<usize>) -> PanelChar
 
 /// Returns the name of a chart, such as `trend-spgemm-f32-n1024-d0.01-cold-2`, without properties that all charts share.
 fn name(trend: &Trend, series: &CellSeries, shows_cache: bool, page: Option<usize>) -> String {
-    let case = &series.case;
+    let case = &series.cell.case;
     let mut name = format!("trend-{}-{}-n{}", case.op, case.dtype, case.n);
-    let differs = |other: &&CellSeries| other.case.op == case.op && other.case.density != case.density;
+    let differs =
+        |other: &&CellSeries| other.cell.case.op == case.op && other.cell.case.density != case.density;
     if let Some(density) = case.density.filter(|_| trend.series.iter().any(|other| differs(&other))) {
         name.push_str(&format!("-d{}", density_text(density)));
     }
     if shows_cache {
-        name.push_str(&format!("-{}", series.cache));
+        name.push_str(&format!("-{}", series.cell.cache));
     }
     name + &page.map(|page| format!("-{page}")).unwrap_or_default()
 }
@@ -147,7 +148,7 @@ fn captions(trend: &Trend, group: &[&CellSeries], panels: &[Panel]) -> Vec<Strin
     let threshold = percent(trend.threshold);
     let how = format!(
         "Points: medians with their 95 % intervals, {} cache. Lines: fitted levels. Dashes: steps >= {threshold}.",
-        group[0].cache
+        group[0].cell.cache
     );
     let mut symbols = String::from("Axes do not begin at 0.");
     if group.iter().any(|series| series.latest.is_some()) {
@@ -188,7 +189,7 @@ fn panel(trend: &Trend, series: &CellSeries, panels: usize, reports: &[usize]) -
     };
     let marks = series.changes().map(|(step, is_confirmed)| mark(trend, step, position, is_confirmed));
     Panel {
-        heading: format!("{}/{}{}", series.backend, series.variant, distinction(trend, series)),
+        heading: format!("{}/{}{}", series.cell.backend, series.cell.variant, distinction(trend, series)),
         remark: format!("now {}", status(series)),
         hue: if series.side == Side::Gpu { Role::Blue } else { Role::Vermilion },
         y: panel_axis(&times, &in_range, if panels > 2 { 3 } else { 6 }),

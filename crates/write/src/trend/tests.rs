@@ -205,7 +205,7 @@ fn times_of_other_operands_than_the_newest_are_ignored_and_counted() {
         report.rows = rows(0);
         report.rows[1].inputs = Some(if day < 8 { "old".into() } else { "new".into() });
     });
-    let series = trend.series.iter().find(|series| series.variant == "cublas").unwrap();
+    let series = trend.series.iter().find(|series| series.cell.variant == "cublas").unwrap();
     assert_eq!((series.points.len(), series.other_operands), (12, 8));
     let text = text_of(&trend);
     let expected = "ignored, because their operands differ from those of the newest report: 8 reports of matmul \

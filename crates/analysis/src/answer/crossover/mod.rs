@@ -45,8 +45,7 @@ pub struct Crossover {
     pub smallest: u64,
     /// The largest.
     pub largest: u64,
-    /// The size from which B is faster up to the largest: `Below` where it is measurably faster at every size, `Beyond`
-    /// where A is at the largest; `None` where the measurements do not say.
+    /// The size from which B is faster up to the largest; `None` where the measurements do not say.
     pub from: Option<Place>,
     /// The 95 % interval of that size.
     pub interval: [Place; 2],
@@ -118,8 +117,7 @@ pub fn crossover(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Crossover
     })
 }
 
-/// The bounds of an unknown crossover: it is above the last size at which A is faster beyond doubt, or below the sizes
-/// at which B is.
+/// The bounds of an unknown crossover: above the last size at which A is surely faster, or below those at which B is.
 fn bounds(
     curve: &SpeedUpCurve,
     sure: &[(usize, Contender)],
@@ -139,7 +137,6 @@ fn bounds(
     }
 }
 
-/// Runs of sizes with the same winner.
 fn stretches(compared: &[(&Comparison<'_>, Pair<'_>)]) -> Vec<Stretch> {
     let winner = |one: &(&Comparison<'_>, Pair<'_>)| one.1.speed_up.winner();
     let runs = compared.chunk_by(|a, b| winner(a) == winner(b));

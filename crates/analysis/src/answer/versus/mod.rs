@@ -65,7 +65,6 @@ impl<'a> ContenderRows<'a> {
         }
     }
 
-    /// Returns whether a row may represent it but for its number of threads.
     fn has_on_any_threads(self, row: &Row) -> bool {
         match self {
             ContenderRows::Side { side, has_tuned } => {
@@ -90,10 +89,7 @@ fn is_one_variant(item: &str) -> bool {
 
 /// The contenders of a report's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Versus<'a> {
-    a: ContenderRows<'a>,
-    b: ContenderRows<'a>,
-}
+pub struct Versus<'a>([ContenderRows<'a>; 2]);
 
 impl<'a> Versus<'a> {
     /// The CPU's side against the GPU's.
@@ -104,10 +100,7 @@ impl<'a> Versus<'a> {
 
     const fn both_sides(has_tuned: bool) -> Versus<'static> {
         let [a, b] = [Side::Cpu, Side::Gpu];
-        Versus {
-            a: ContenderRows::Side { side: a, has_tuned },
-            b: ContenderRows::Side { side: b, has_tuned },
-        }
+        Versus([ContenderRows::Side { side: a, has_tuned }, ContenderRows::Side { side: b, has_tuned }])
     }
 
     /// Returns the contenders in a report's settings; without these, its [sides](Self::sides_of).
@@ -116,8 +109,7 @@ impl<'a> Versus<'a> {
         text.and_then(|text| Versus::parse(text).ok()).unwrap_or_else(|| Versus::sides_of(report))
     }
 
-    /// Returns the CPU's side and the GPU's. Where one has times of gpubench's tuned code alone, as in reports of earlier versions,
-    /// that represents it.
+    /// Returns the two sides; with tuned code where one has times of that alone, as in reports of earlier versions.
     pub fn sides_of(report: &Report) -> Versus<'static> {
         let has_times = |versus: Versus<'_>, one| {
             report.rows.iter().any(|row| row.execute.is_some() && versus.has(one, row))
@@ -140,8 +132,8 @@ impl<'a> Versus<'a> {
             "write A:B with the names of backends or backend/variant, such as numpy:cupy or cpu,numpy:cuda";
         let pair = text.split_once(':').filter(|(_, b)| !b.contains(':'));
         let (a, b) = pair.ok_or_else(|| format!("'{text}' does not name two contenders: {example}"))?;
-        let found = Versus { a: ContenderRows::Named(a), b: ContenderRows::Named(b) };
-        let [mut items, mut others] = [found.a, found.b].map(|one| distinct(one.items()));
+        let found = Versus([ContenderRows::Named(a), ContenderRows::Named(b)]);
+        let [mut items, mut others] = found.0.map(|one| distinct(one.items()));
         if items.is_empty() || others.is_empty() {
             return Err(format!("'{text}' leaves a contender empty: {example}"));
         }
@@ -162,7 +154,7 @@ impl<'a> Versus<'a> {
     pub fn check<'n>(self, known: impl Iterator<Item = (&'n str, &'n str)>) -> Result<(), String> {
         let known: Vec<(&str, &str)> = distinct(known);
         let unknown = |item: &&str| !known.iter().any(|(backend, variant)| is_of(item, backend, variant));
-        let Some(item) = [self.a, self.b].into_iter().flat_map(ContenderRows::items).find(unknown) else {
+        let Some(item) = self.0.into_iter().flat_map(ContenderRows::items).find(unknown) else {
             return Ok(());
         };
         let named_so = distinct(known.iter().filter(|(_, variant)| glob(item, variant)));
@@ -184,10 +176,7 @@ impl<'a> Versus<'a> {
     }
 
     fn selection(self, contender: Contender) -> ContenderRows<'a> {
-        match contender {
-            Contender::A => self.a,
-            Contender::B => self.b,
-        }
+        self.0[contender as usize]
     }
 
     /// Returns whether a row may represent a contender, once it is measured.
@@ -208,12 +197,12 @@ impl<'a> Versus<'a> {
     /// Returns whether a row is of a contender, whether it may represent it or not; every row is of the CPU or the GPU.
     pub fn covers(self, row: &Row) -> bool {
         let covers = |item| is_of(item, &row.backend, &row.variant);
-        !self.is_named() || [self.a, self.b].into_iter().flat_map(ContenderRows::items).any(covers)
+        !self.is_named() || self.0.into_iter().flat_map(ContenderRows::items).any(covers)
     }
 
     /// Returns whether `--versus` names the contenders.
     pub fn is_named(self) -> bool {
-        matches!(self.a, ContenderRows::Named(_))
+        matches!(self.0[0], ContenderRows::Named(_))
     }
 
     /// Returns the contender's name in tables and charts: `GPU`, `cupy`; `others`, `A` or `B` for one without room there.
@@ -258,8 +247,7 @@ impl<'a> Versus<'a> {
         }
     }
 
-    /// Returns the machine of a contender, with its name where `--versus` has it: `NVIDIA H200`, `cupy on NVIDIA H200`;
-    /// `None` where it has no rows, or the GPU's side no device with a name.
+    /// Returns `NVIDIA H200`, or `cupy on NVIDIA H200` where `--versus` has the name; `None` without rows or a named device.
     pub fn machine(self, report: &Report, contender: Contender) -> Option<String> {
         let machine = self.device(report, contender);
         match self.selection(contender) {

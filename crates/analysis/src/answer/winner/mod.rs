@@ -11,8 +11,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::{Estimate, NORMAL_95, bisected};
 
-/// Chance that the estimates of all variants together leave their simultaneous interval, as the paper has it: a tenth
-/// of the 5 % that are to be spent.
+/// Chance that all estimates together leave their simultaneous interval: a tenth of the 5 %, as in the paper.
 const SIMULTANEOUS: f64 = 0.005;
 
 /// A runner-up this many standard errors behind did not nearly win: the winner's estimate stays as it is.

@@ -5,13 +5,14 @@ mod staging;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use gpubench_report::case::{Cache, Case, Cell};
+use gpubench_report::case::Cell;
 use gpubench_report::report::file::{self, shown};
 use gpubench_report::report::now;
 use gpubench_text::{control, limited};
 use serde::{Deserialize, Serialize};
 
 use crate::compare::planning::Calibrated;
+use crate::compare::result::FlatCell;
 pub use staging::StagedBaseline;
 
 /// Default folder of baselines.
@@ -26,8 +27,7 @@ const BASELINE_VERSION: u64 = 2;
 /// The oldest layout that [`open`] reads. Layout 1 has other names for the values of a cell.
 const OLDEST_VERSION: u64 = 1;
 
-/// Upper bound of the values of a cell. A pass on a busy machine may take a hundred times as long as another; a file with
-/// passes that differ by a factor of a million is damaged.
+/// Upper bound of the values of a cell: passes on a busy machine differ by a factor of a hundred, not of a million.
 const MAX_VARIATION: f64 = 1e6;
 
 /// Next step at the end of every refusal.
@@ -51,15 +51,9 @@ pub struct Baseline {
 /// The variation of one cell between passes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellVariation {
-    /// `op`, `n`, `dtype`, `density` (sparse ops) and `seed`.
-    #[serde(flatten)]
-    pub case: Case,
-    /// Name of the backend.
-    pub backend: String,
-    /// Name of the variant.
-    pub variant: String,
-    /// State of the caches.
-    pub cache: Cache,
+    /// The cell.
+    #[serde(flatten, with = "FlatCell")]
+    pub cell: Cell,
     /// Relative standard deviation between passes.
     #[serde(alias = "run_spread")]
     pub variation_between_runs: f64,
@@ -72,9 +66,8 @@ impl Baseline {
     /// Creates a baseline from the folders of its passes and the variation of each cell.
     pub fn new(name: &str, passes: Vec<String>, cells: &[Calibrated]) -> Baseline {
         let variation = |calibrated: &Calibrated| {
-            let Cell { case, backend, variant, cache } = calibrated.cell.clone();
-            let Calibrated { variation_between_runs, pass_range, .. } = *calibrated;
-            CellVariation { case, backend, variant, cache, variation_between_runs, pass_range }
+            let Calibrated { cell, variation_between_runs, pass_range, .. } = calibrated.clone();
+            CellVariation { cell, variation_between_runs, pass_range }
         };
         Baseline {
             baseline_version: BASELINE_VERSION,
@@ -88,7 +81,7 @@ impl Baseline {
 
     /// Returns the name of each cell and its relative standard deviation between passes.
     pub fn variations(&self) -> impl Iterator<Item = (String, f64)> {
-        self.cells.iter().map(|cell| (cell.cell().to_string(), cell.variation_between_runs))
+        self.cells.iter().map(|cell| (cell.cell.to_string(), cell.variation_between_runs))
     }
 
     /// Returns the folders of its passes, given its own folder.
@@ -112,7 +105,7 @@ impl Baseline {
             if let Some((key, figure)) =
                 figures.iter().find(|(_, figure)| !(0.0..MAX_VARIATION).contains(figure))
             {
-                let cell = cell.cell().to_string();
+                let cell = cell.cell.to_string();
                 bail!(
                     "{key} of {} is {figure:e}, but must be at least 0 and below {MAX_VARIATION}; {FIX}",
                     cell.escape_debug()
@@ -122,11 +115,10 @@ impl Baseline {
         Ok(())
     }
 
-    /// Returns it with the invisible characters of its texts spelled out.
     fn sanitized(mut self) -> Baseline {
         let mut texts = vec![&mut self.name, &mut self.saved, &mut self.gpubench_version];
         for cell in &mut self.cells {
-            texts.extend([&mut cell.case.op, &mut cell.backend, &mut cell.variant]);
+            texts.extend([&mut cell.cell.case.op, &mut cell.cell.backend, &mut cell.cell.variant]);
         }
         for text in texts.into_iter().filter(|text| text.chars().any(control::is_invisible)) {
             *text = control::spelled_out(text);
@@ -150,14 +142,6 @@ impl Baseline {
         file::save_readable(self, &folder.join(FILE_NAME), |written| {
             parse(&limited::bytes(written, limited::BASELINE)?)?.check_passes(folder)
         })
-    }
-}
-
-impl CellVariation {
-    /// The cell.
-    pub fn cell(&self) -> Cell {
-        let (backend, variant) = (self.backend.clone(), self.variant.clone());
-        Cell { case: self.case.clone(), backend, variant, cache: self.cache }
     }
 }
 

@@ -24,8 +24,7 @@ impl StagedBaseline {
         StagedBaseline::staged(folder, name, "attempt")
     }
 
-    /// Returns the paths for a baseline whose passes are copied. They lie in another folder than measured passes, because
-    /// the copies may be those of a refused attempt.
+    /// Returns the paths for a baseline whose passes are copied, apart from measured ones that may be of a refused attempt.
     pub fn copied(folder: &Path, name: &str) -> StagedBaseline {
         StagedBaseline::staged(folder, name, "copies")
     }

@@ -21,7 +21,6 @@ pub struct EnvironmentFact {
     pub name: &'static str,
     /// Description in one line, for the documentation.
     pub summary: &'static str,
-    /// The times that it affects.
     pub(super) concerns: Concerns,
     /// Default severity of a difference.
     pub severity: Severity,
@@ -35,11 +34,9 @@ pub struct EnvironmentFact {
 /// Returns the meaning of the absence of an item in a report; `None` if it has none there.
 type Absent = fn(&Report, &str) -> Option<&'static str>;
 
-/// The source of a fact in a report.
 #[derive(Clone, Copy)]
 enum Read {
     Host(&'static machine::Fact<report::Host>),
-    /// Each backend describes it.
     Description(&'static machine::Fact<Value>),
     /// Several values, or one computed from several facts; with its name.
     By(&'static str, fn(&FactSource) -> Vec<FactValue>),
@@ -59,7 +56,6 @@ pub enum Concerns {
 }
 
 impl Concerns {
-    /// Every value, in order.
     pub(super) const ALL: [Concerns; 4] = [Run, Clocks, Cpu, Gpu];
 
     /// Returns the words of the documentation's table.

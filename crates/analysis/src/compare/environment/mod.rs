@@ -19,7 +19,6 @@ use readers::{FactSource, FactValue};
 /// Shown for a fact that no run of a side records, such as one that older layouts lack.
 const NOT_RECORDED: &str = "not recorded";
 
-/// Maximum number of characters shown of a value.
 const SHOWN: usize = 200;
 
 /// Severity of a difference; the most severe compares as the smallest.
@@ -59,8 +58,7 @@ pub struct Difference {
     pub fact: String,
     /// Severity of the difference, from the policy or the default.
     pub severity: Severity,
-    /// The value in OLD; several values if its runs differ. A fact with several items, such as libraries,
-    /// begins with the names of the items and a colon, which are the same on both sides.
+    /// The value in OLD, or several if its runs differ; the names of items, such as libraries, precede it with a colon.
     pub old: String,
     /// The value in NEW.
     pub new: String,
@@ -81,19 +79,15 @@ impl Difference {
     }
 }
 
-/// The values of a fact in a run.
 struct RunFact<'a> {
     report: &'a Report,
     values: Vec<FactValue>,
 }
 
-/// Returns the differences between the environments of all runs, including those between runs of one side, most severe
-/// first.
+/// Returns the differences between the environments of all runs, most severe first.
 ///
-/// A fact counts only if both sides measured times that it affects. A fact that one side does not record is no
-/// difference, except that a blocking one gives a warning, and that a disturbance of the other side counts.
-///
-/// `severities` overrides the default severity of facts, by name.
+/// A fact counts if both sides measured times that it affects. A side that does not record it makes no difference, except
+/// a warning for a blocking fact, and a disturbance of the other side. `severities` overrides the defaults by name.
 pub fn differences(old: &Runs, new: &Runs, severities: &BTreeMap<String, Severity>) -> Vec<Difference> {
     let backends = Concerns::ALL.map(|concerns| concerns.backends(old, new));
     let mut found: Vec<Difference> = vec![];
@@ -111,7 +105,6 @@ pub fn differences(old: &Runs, new: &Runs, severities: &BTreeMap<String, Severit
     found
 }
 
-/// Returns the backends whose times a difference affects.
 pub(crate) fn affected<'a>(difference: &Difference, old: &'a Runs, new: &'a Runs) -> BTreeSet<&'a str> {
     let fact = FACTS.iter().find(|fact| fact.name == difference.fact);
     fact.and_then(|fact| fact.concerns.backends(old, new)).unwrap_or_default()
@@ -139,8 +132,7 @@ fn compare(fact: &EnvironmentFact, severity: Severity, old: &[RunFact], new: &[R
     grouped(differing).into_iter().map(entry).collect()
 }
 
-/// Returns whether a run of a side was disturbed, for facts that show that: by the presence of an item, such as a
-/// program, or by a figure beyond the limit.
+/// Returns whether a side shows a disturbance: an item such as a program, or a figure beyond the limit.
 fn is_disturbed(fact: &EnvironmentFact, runs: &[RunFact], item: &str) -> bool {
     let mut values = runs.iter().flat_map(|run| &run.values).filter(|value| value.item == item);
     let shows = |value: &FactValue| fact.absent.is_some() || fact.tolerance.is_exceeded(value);
@@ -187,7 +179,6 @@ pub(crate) enum Tolerance {
 }
 
 impl Tolerance {
-    /// Returns whether two values count as equal.
     fn covers(self, a: &FactValue, b: &FactValue) -> bool {
         let (Some(x), Some(y)) = (a.figure, b.figure) else { return a.text == b.text };
         match self {
@@ -198,13 +189,11 @@ impl Tolerance {
         }
     }
 
-    /// Returns whether the value shows a disturbance of its run.
     fn is_exceeded(self, value: &FactValue) -> bool {
         matches!((self, value.figure), (Tolerance::UpTo(most), Some(figure)) if figure > most)
     }
 }
 
-/// Returns true if all values count as equal.
 fn same(values: &[&FactValue], tolerance: Tolerance) -> bool {
     values.iter().enumerate().all(|(i, a)| values[..i].iter().all(|b| tolerance.covers(a, b)))
 }

@@ -12,13 +12,11 @@ use gpubench_text::control::collapsed;
 use gpubench_text::percent;
 use serde_json::Value as Json;
 
-/// The value of a fact, or of one of its items, in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FactValue {
     /// The item, such as a library or an op; empty for a fact of one value.
     pub(super) item: String,
     pub text: String,
-    /// The value as a number, if it is one.
     pub figure: Option<f64>,
 }
 
@@ -55,7 +53,6 @@ impl<'a> FactSource<'a> {
         self.backends.iter().filter_map(value).collect()
     }
 
-    /// Reads a value from the description of each backend.
     pub(super) fn described(&self, read: impl Fn(&Json) -> Option<Value>) -> Vec<FactValue> {
         self.of_backends(|backend| read(&backend.description))
     }
@@ -69,7 +66,6 @@ impl<'a> FactSource<'a> {
         })
     }
 
-    /// Returns the timed phases of the rows of the source's backends.
     fn executes(&self) -> impl Iterator<Item = &'a Execute> {
         let backends: BTreeSet<&str> = self.backends.iter().map(|backend| backend.name.as_str()).collect();
         let rows = self.report.rows.iter().filter(move |row| backends.contains(row.backend.as_str()));
@@ -81,7 +77,6 @@ impl<'a> FactSource<'a> {
     }
 }
 
-/// Returns a single text value.
 pub(super) fn one(text: Option<&str>) -> Vec<FactValue> {
     text.map(|text| FactValue::text("", text)).into_iter().collect()
 }
@@ -130,8 +125,7 @@ pub(super) fn library_paths(source: &FactSource) -> Vec<FactValue> {
     libraries.filter_map(|library| Some(FactValue::text(&library.name, library.path.as_deref()?))).collect()
 }
 
-/// Returns the threads of the CPU backend, with the libraries that use another number. Where rows have their own numbers,
-/// that of a library is the one last tried, and says nothing about the run.
+/// Returns the CPU threads, and the libraries with another number, unless rows have their own numbers of threads.
 pub(super) fn cpu_threads(source: &FactSource) -> Vec<FactValue> {
     source.of_backends(|backend| {
         let threads = backend.description["threads"].as_u64()?;
@@ -152,14 +146,12 @@ pub(super) fn cpu_threads(source: &FactSource) -> Vec<FactValue> {
     })
 }
 
-/// Returns the model of the CPU, and the numbers that distinguish CPUs of one name.
 pub(super) fn cpu_model(source: &FactSource) -> Vec<FactValue> {
     let identity = host(source, &CPU_IDENTITY).into_iter();
     let identity = identity.map(|value| FactValue { item: "generation".into(), ..value });
     host(source, &CPU_MODEL).into_iter().chain(identity).collect()
 }
 
-/// Returns how much slower the slowest thread of a host is than the fastest.
 pub(super) fn thread_speeds(source: &FactSource) -> Vec<FactValue> {
     let speeds = source.report.environment.backends.iter();
     let mut speeds = speeds.filter_map(|backend| backend.timer_overhead.as_ref()?.thread_speeds);
@@ -176,7 +168,6 @@ pub(super) fn cpu_quota(source: &FactSource) -> Vec<FactValue> {
     }
 }
 
-/// Returns the share of the quota's periods with a pause; 0 without a quota.
 pub(super) fn quota_pauses(source: &FactSource) -> Vec<FactValue> {
     let environment = &source.report.environment;
     let pauses = environment.quota_pauses.map(|pauses| pauses.share());
@@ -199,7 +190,6 @@ pub(super) fn unset(report: &Report, name: &str) -> Option<&'static str> {
     is_recorded_by(report.environment.variables_rule, name).then_some("unset")
 }
 
-/// Returns the other programs on the GPU, each an item; their process numbers say nothing.
 pub(super) fn gpu_programs(source: &FactSource) -> Vec<FactValue> {
     let states = source.executes().flat_map(|execute| execute.conditions.iter().flatten());
     let others = states.flat_map(|state| &state.others);
@@ -208,7 +198,6 @@ pub(super) fn gpu_programs(source: &FactSource) -> Vec<FactValue> {
     names.into_iter().map(|name| FactValue::text(name, "running")).collect()
 }
 
-/// Returns the meaning of the absence of a program on the GPU, in a report with the states of the GPU.
 pub(super) fn no_gpu_program(report: &Report, _: &str) -> Option<&'static str> {
     let executes = report.rows.iter().filter_map(|row| row.execute.as_ref());
     executes.flat_map(|execute| execute.conditions.iter().flatten()).next().map(|_| "not running")
@@ -240,7 +229,6 @@ pub(super) fn sampling(
     by_op.into_iter().map(|(op, values)| FactValue::text(op, &joined(values))).collect()
 }
 
-/// Reads the time budget of the whole run.
 pub(super) fn budget(source: &FactSource) -> Vec<FactValue> {
     let words = |budget: &Json| budget.as_f64().map_or("none".into(), |seconds| format!("{seconds} s"));
     one(source.settings().get("budget_s").map(words).as_deref())

@@ -2,25 +2,20 @@
 
 use gpubench_text::grouped::distinct;
 
+use crate::compare::Limits;
 use crate::compare::pairs::CellPair;
 use crate::compare::pairs::evidence::CellEvidence;
 use crate::compare::pairs::pace::{ASSUMED_DF, Pace};
 use crate::compare::statistics::mean;
-use crate::compare::variance::RunVariance;
-use crate::compare::{Limits, Runs};
+use crate::compare::variance::JoinedSides;
 
-/// Smallest number of cells for which a mean is tested.
 const MIN_CELLS: usize = 3;
 
-/// Default threshold for means, relative.
 const MEAN_THRESHOLD: f64 = 0.02;
 
-/// The cells of the sweep, of a backend, or of an op on a backend.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MeanGroup {
-    /// The op; `None` for all.
     pub op: Option<String>,
-    /// The backend; `None` for all.
     pub backend: Option<String>,
     /// Indices of its cells among the pairs.
     pub members: Vec<usize>,
@@ -51,7 +46,8 @@ pub(crate) fn groups(pairs: &[CellPair], members: &[usize]) -> Vec<MeanGroup> {
 }
 
 /// Returns the cells with a time in every run of both sides, so that the means of all runs cover the same cells.
-pub(crate) fn complete(pairs: &[CellPair], old: &Runs, new: &Runs) -> Vec<usize> {
+pub(crate) fn complete(sweep: &JoinedSides) -> Vec<usize> {
+    let JoinedSides { pairs, old, new, .. } = *sweep;
     let is_complete = |index: &usize| {
         pairs[*index]
             .both()
@@ -61,27 +57,24 @@ pub(crate) fn complete(pairs: &[CellPair], old: &Runs, new: &Runs) -> Vec<usize>
 }
 
 impl MeanGroup {
-    /// Returns the mean of the logarithms of the times in each run of OLD, NEW and the history; that of the history is empty
-    /// if any of its runs lacks a cell.
-    pub(crate) fn series(&self, pairs: &[CellPair], history: &Runs) -> [Vec<f64>; 3] {
+    /// Returns the mean logarithm in each run of OLD, NEW and the history; none of a history that lacks a cell.
+    pub(crate) fn series(&self, sweep: &JoinedSides) -> [Vec<f64>; 3] {
         let of = |pick: fn(&CellPair) -> &CellEvidence| -> Vec<&[f64]> {
-            let times = self.members.iter().filter_map(|index| pick(&pairs[*index]).times.as_ref());
+            let times = self.members.iter().filter_map(|index| pick(&sweep.pairs[*index]).times.as_ref());
             times.map(|times| times.runs.as_slice()).collect()
         };
         let mut past = of(|pair| &pair.history);
-        if past.len() < self.members.len() || past.iter().any(|runs| runs.len() != history.runs.len()) {
+        if past.len() < self.members.len() || past.iter().any(|runs| runs.len() != sweep.history.runs.len()) {
             past.clear();
         }
         [of(|pair| &pair.old), of(|pair| &pair.new), past].map(|cells| mean_by_run(&cells))
     }
 
-    /// Returns the mean of a figure of each cell.
     fn mean_of(&self, figure: impl Fn(usize) -> f64) -> f64 {
         mean(self.members.iter().map(|index| figure(*index)))
     }
 
-    /// Returns the mean change of the multiprocessor clock over its cells, as a logarithm. Cells without a recorded clock
-    /// count as unchanged.
+    /// Returns the mean change of the multiprocessor clock as a logarithm; 0 for cells without a recorded clock.
     pub(crate) fn clock_change(&self, pairs: &[CellPair]) -> f64 {
         let mean = |clocks: &[f64]| mean(clocks.iter().copied());
         self.mean_of(|index| match pairs[index].both() {
@@ -92,13 +85,11 @@ impl MeanGroup {
         })
     }
 
-    /// Returns its relative threshold: the mean of the thresholds of its cells.
     pub(crate) fn threshold(&self, limits: &[Limits]) -> f64 {
         self.mean_of(|index| limits[index].mean_threshold.unwrap_or(MEAN_THRESHOLD))
     }
 
-    /// Returns the lower bound for the variance of its mean in a run: that of independent cells with the minimum variance of
-    /// each.
+    /// Returns the lower bound of the variance: that of independent cells with the minimum variance of each.
     pub(crate) fn min_variance(&self, pairs: &[CellPair]) -> f64 {
         self.of_independent(|index| Pace::of(&pairs[index]).min_variation().powi(2))
     }
@@ -109,14 +100,9 @@ impl MeanGroup {
         sum / (self.members.len() as f64).powi(2)
     }
 
-    /// Returns the variance of its mean that is assumed if each side has one run, with its degrees of freedom. A single run
-    /// cannot show the effects that all its cells share, so a cautious estimate of these is added to the cells' variance.
-    pub(crate) fn assumed_variance(
-        &self,
-        pairs: &[CellPair],
-        limits: &[Limits],
-        variances: &[Option<RunVariance>],
-    ) -> (f64, f64) {
+    /// Returns the variance for one run per side: that of the cells, and a cautious estimate of what they share.
+    pub(crate) fn assumed_variance(&self, sweep: &JoinedSides) -> (f64, f64) {
+        let JoinedSides { pairs, limits, variances, .. } = *sweep;
         let common = self.mean_of(|index| {
             let cautious = || Pace::of(&pairs[index]).cautious_variation();
             limits[index].variation_between_runs.unwrap_or_else(cautious)
@@ -126,7 +112,6 @@ impl MeanGroup {
     }
 }
 
-/// Returns the mean over the cells for each run; all cells have the same runs.
 fn mean_by_run(cells: &[&[f64]]) -> Vec<f64> {
     let runs = cells.first().map_or(0, |runs| runs.len());
     (0..runs).map(|run| mean(cells.iter().map(|cell| cell[run]))).collect()

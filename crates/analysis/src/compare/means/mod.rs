@@ -7,13 +7,14 @@
 
 pub(crate) mod groups;
 
+use gpubench_report::case::Cell;
 use gpubench_text::count::agree;
 use gpubench_text::grouped::grouped;
 
 use self::groups::{MeanGroup, complete, groups};
 use crate::compare::pairs::evidence::CLOCK_CHANGE;
 use crate::compare::phrases::{mean_with_interval, percent};
-use crate::compare::result::{Mean, MeanChange};
+use crate::compare::result::{ComparedMean, Judgement, Mean, MeanChange};
 use crate::compare::statistics::shift::Shift;
 use crate::compare::statistics::{mean, pooled_variance, weighted_holm};
 use crate::compare::variance::JoinedSides;
@@ -30,7 +31,8 @@ const MIN_DF: f64 = 2.0;
 /// Computes the geometric mean of the ratios per op, backend, element type and cache state, in the order of `cells`.
 pub(crate) fn means(cells: &[Change]) -> Vec<Mean> {
     let ratios = cells.iter().filter_map(|change| {
-        let group = (&change.case.op, &change.backend, change.case.dtype, change.cache);
+        let Cell { case, backend, cache, .. } = change.cell();
+        let group = (&case.op, backend, case.dtype, *cache);
         Some((group, change.ratio?.ln()))
     });
     let mean = |((op, backend, dtype, cache), logs): ((&String, &String, _, _), Vec<f64>)| {
@@ -40,7 +42,6 @@ pub(crate) fn means(cells: &[Change]) -> Vec<Mean> {
     grouped(ratios).into_iter().map(mean).collect()
 }
 
-/// A group with the shift of its mean.
 struct MeanTest {
     group: MeanGroup,
     shift: Shift,
@@ -55,7 +56,7 @@ pub(crate) fn mean_changes(sweep: &JoinedSides, cells: &[Change], policy: &Polic
     if sweep.old.is_same_run(sweep.new) {
         return vec![];
     }
-    let mut members = complete(sweep.pairs, sweep.old, sweep.new);
+    let mut members = complete(sweep);
     members
         .retain(|index| !sweep.limits[*index].is_ignored() && sweep.pairs[*index].incomparable().is_none());
     let tests: Vec<MeanTest> =
@@ -86,13 +87,13 @@ fn weights(tests: &[MeanTest]) -> Vec<f64> {
 
 impl MeanTest {
     fn of(group: MeanGroup, sweep: &JoinedSides) -> MeanTest {
-        let JoinedSides { pairs, limits, variances, history, .. } = *sweep;
-        let [old, new, past] = group.series(pairs, history);
+        let JoinedSides { pairs, limits, .. } = *sweep;
+        let [old, new, past] = group.series(sweep);
         let measured = pooled_variance([&old[..], &new, &past]);
         let (variance, df) = match measured {
             Some((variance, df)) if df >= MIN_DF => (variance, df),
             other => {
-                let (assumed, df) = group.assumed_variance(pairs, limits, variances);
+                let (assumed, df) = group.assumed_variance(sweep);
                 (other.map_or(assumed, |(variance, _)| variance.max(assumed)), df)
             }
         };
@@ -105,47 +106,43 @@ impl MeanTest {
         MeanTest { group, shift, in_cycles, variation_between_runs: variance.sqrt(), threshold }
     }
 
-    /// Returns the change with its verdict. `weight` is its share of `alpha`, `slower` the number of its slower cells.
     fn change(&self, corrected: f64, alpha: f64, weight: f64, slower: usize) -> MeanChange {
         let (verdict, inconclusive_reason) = self.judge(corrected <= alpha);
         let shift = self.shift;
-        let interval = shift.interval().map(f64::exp);
         let smallest_detectable = shift.smallest_detectable_mean(self.threshold, weight * alpha);
-        let figures = mean_with_interval(shift.ratio(), Some(interval));
-        let (reason, next) = match (verdict, inconclusive_reason) {
-            (Verdict::Slower, _) if slower == 0 => {
-                (format!("{figures}; no single cell is slower"), Some(SEE_WHAT_CHANGED))
-            }
-            (Verdict::Slower, _) => {
-                let are = agree(slower, "is", "are");
-                (format!("{figures}; {slower} of its cells {are} slower"), Some(SEE_WHAT_CHANGED))
-            }
-            (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock)) => (
-                format!("{figures}, but the GPU's clock was lower"),
-                Some("run NEW again when the GPU is cool and idle"),
-            ),
-            (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower)) => (
-                format!("{figures}; smallest detectable change {}", percent(smallest_detectable)),
-                Some("compare more runs per side"),
-            ),
-            _ => (figures, None),
-        };
-        MeanChange {
-            op: self.group.op.clone(),
-            backend: self.group.backend.clone(),
-            cells: self.group.members.len(),
+        let MeanGroup { op, backend, members } = &self.group;
+        let subject = ComparedMean { op: op.clone(), backend: backend.clone(), cells: members.len() };
+        let change = MeanChange {
             verdict,
             inconclusive_reason,
-            reason,
-            next: next.map(str::to_owned),
-            ratio: shift.ratio(),
-            interval: Some(interval),
+            ratio: Some(shift.ratio()),
+            interval: Some(shift.interval().map(f64::exp)),
             p: Some(shift.p()),
             p_corrected: Some(corrected),
             smallest_detectable_change: Some(smallest_detectable),
             variation_between_runs: Some(self.variation_between_runs),
-            threshold: self.threshold,
-        }
+            ..Judgement::without_figures(subject, self.threshold)
+        };
+        let (rest, next) = match (verdict, inconclusive_reason) {
+            (Verdict::Slower, _) if slower == 0 => {
+                ("; no single cell is slower".to_owned(), Some(SEE_WHAT_CHANGED))
+            }
+            (Verdict::Slower, _) => {
+                let are = agree(slower, "is", "are");
+                (format!("; {slower} of its cells {are} slower"), Some(SEE_WHAT_CHANGED))
+            }
+            (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock)) => (
+                ", but the GPU's clock was lower".to_owned(),
+                Some("run NEW again when the GPU is cool and idle"),
+            ),
+            (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower)) => (
+                format!("; smallest detectable change {}", percent(smallest_detectable)),
+                Some("compare more runs per side"),
+            ),
+            _ => (String::new(), None),
+        };
+        let reason = mean_with_interval(&change).unwrap_or_default() + &rest;
+        MeanChange { reason, next: next.map(str::to_owned), ..change }
     }
 
     /// Returns slower if the mean rose significantly and its interval reaches the threshold.

@@ -17,14 +17,11 @@ pub(crate) const CLOCK_CHANGE: f64 = 0.005;
 /// Standard normal quantile of a 95 % interval: half its width in standard errors.
 const Z95: f64 = 1.96;
 
-/// Smallest number of samples whose variance is used although they are too few for an interval.
 const MIN_SAMPLES: usize = 3;
 
-/// Assumed ratio of the variance of their median to that of their mean: pi / 2 for normal samples, and more because few
-/// samples estimate their variance poorly.
+/// Assumed ratio of the variance of a median to that of a mean: pi / 2 if normal, and more for few samples.
 const FEW_SAMPLES: f64 = 4.0;
 
-/// Assumed relative standard error of a median of fewer samples.
 const UNKNOWN_ERROR: f64 = 0.05;
 
 /// The times of one cell on one side. Logarithms are natural, so that differences are ratios.
@@ -48,18 +45,15 @@ pub(crate) struct CellTimes {
     pub inputs: Vec<String>,
     /// The distinct accuracy classes of the variant; one unless the runs differ.
     pub(crate) accuracies: Vec<Accuracy>,
-    /// The summary that the comparison shows.
     pub measured: Measured,
 }
 
-/// The outcomes of a cell in the runs of one side.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CellEvidence {
     /// The times, if a run measured the cell.
     pub(crate) times: Option<CellTimes>,
     /// The reason of the first run in which its answer was wrong.
     pub incorrect: Option<String>,
-    /// The reason of the first run in which it failed.
     pub failed: Option<String>,
     pub(crate) incorrect_share: f64,
     pub(crate) failed_share: f64,
@@ -142,8 +136,7 @@ fn round_medians(execute: &Execute) -> Vec<f64> {
     by_round.iter().filter_map(|samples| positive_median(samples)).map(f64::ln).collect()
 }
 
-/// Estimates the variance of the logarithm of a run's median from the run itself: the larger of the estimates from its
-/// samples and from its rounds. Successive samples are correlated, so rounds can show a drift that samples hide.
+/// Estimates the variance of a run's logarithm from its samples and its rounds, which show drifts that samples hide: the larger.
 fn within(execute: &Execute, rounds: &[f64]) -> f64 {
     let [low, high] = execute.ci95_s;
     let by_samples = if has_interval(execute.samples_s.len()) && low > 0.0 && high >= low {
@@ -154,7 +147,6 @@ fn within(execute: &Execute, rounds: &[f64]) -> f64 {
     by_samples.max(between(rounds) / rounds.len().max(1) as f64)
 }
 
-/// Estimates the variance of the logarithm of the median of too few samples for an interval.
 fn of_few(samples: &[f64]) -> f64 {
     let logs: Vec<f64> = samples.iter().filter(|sample| **sample > 0.0).map(|sample| sample.ln()).collect();
     match logs.len() >= MIN_SAMPLES {
@@ -163,7 +155,6 @@ fn of_few(samples: &[f64]) -> f64 {
     }
 }
 
-/// Returns the variance between the rounds of a run; 0 for a single round.
 fn between(rounds: &[f64]) -> f64 {
     if rounds.len() < 2 { 0.0 } else { variance(rounds) }
 }

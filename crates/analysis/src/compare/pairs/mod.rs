@@ -15,11 +15,9 @@ use self::evidence::{CellEvidence, CellTimes};
 use crate::compare::Runs;
 use crate::compare::statistics::mean;
 
-/// A cell of either side.
 #[derive(Clone, Debug)]
 pub(crate) struct CellPair {
     pub cell: Cell,
-    /// Side of the CPU-GPU comparison.
     pub side: Side,
     pub old: CellEvidence,
     pub new: CellEvidence,
@@ -30,7 +28,6 @@ pub(crate) struct CellPair {
 }
 
 impl CellPair {
-    /// Returns the times of each side that has some.
     pub(crate) fn timed(&self) -> impl Iterator<Item = &CellTimes> {
         [&self.old, &self.new].into_iter().filter_map(|evidence| evidence.times.as_ref())
     }
@@ -41,20 +38,17 @@ impl CellPair {
         times.map(|times| times.runs.as_slice())
     }
 
-    /// Returns the times of both sides, if both have some.
     pub(crate) fn both(&self) -> Option<(&CellTimes, &CellTimes)> {
         self.old.times.as_ref().zip(self.new.times.as_ref())
     }
 
-    /// Returns the reason why the times of both sides cannot be compared, with the next step; `None` if they can, or if a side
-    /// has none.
+    /// Returns the reason why the times of both sides cannot be compared, with the next step.
     pub(crate) fn incomparable(&self) -> Option<(String, &'static str)> {
         self.both().and_then(|(old, new)| incomparable(old, new))
     }
 }
 
-/// Returns every cell of either side: those of OLD in the order of its runs, then those that only NEW has. Cells that both
-/// sides sampled briefly, because they are far behind, and copies of a library that one side did not choose are left out.
+/// Returns the cells of OLD, then those of NEW alone; without those that both screened, or a side passed over.
 pub(crate) fn pairs(old: &Runs, new: &Runs, history: &Runs) -> Vec<CellPair> {
     let (mut order, mut rows) = (Vec::new(), HashMap::<String, [Vec<&Row>; 3]>::new());
     for (place, runs) in [old, new, history].into_iter().enumerate() {

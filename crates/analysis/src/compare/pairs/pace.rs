@@ -20,7 +20,6 @@ pub(crate) enum Pace {
 impl Pace {
     pub(crate) const ALL: [Pace; 3] = [Pace::Device, Pace::Waiting, Pace::Host];
 
-    /// Returns the words for texts.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Pace::Device => "for work paced by the device",
@@ -29,7 +28,6 @@ impl Pace {
         }
     }
 
-    /// Classifies the times of `pair`.
     pub(crate) fn of(pair: &CellPair) -> Pace {
         match pair.side {
             Side::Cpu => Pace::Host,
@@ -48,8 +46,7 @@ impl Pace {
         if self == Pace::Device { 0.01 } else { 0.04 }
     }
 
-    /// Returns the relative standard deviation between runs that verdicts assume if neither runs nor other cells show one.
-    /// With this cautious value, hosts that vary by 12 % between runs raise a false alarm in less than 1 % of comparisons.
+    /// Returns the relative standard deviation assumed if nothing shows one: 12 % between runs alarm in less than 1 % of cases.
     pub(crate) fn cautious_variation(self) -> f64 {
         if self == Pace::Device { 0.02 } else { 0.09 }
     }

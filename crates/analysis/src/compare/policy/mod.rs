@@ -20,8 +20,7 @@ pub use file::{parse, read};
 /// The rules by which a comparison is judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    /// Probability of a false regression in the whole comparison if nothing changed. Half of it is for cells, half for
-    /// geometric means.
+    /// Probability of a false regression if nothing changed: half of it is for cells, half for geometric means.
     pub alpha: f64,
     /// Pass even if cells are missing.
     pub accept_missing: bool,
@@ -94,7 +93,6 @@ pub struct CellTable {
     pub(crate) origin: String,
 }
 
-/// Returns the property of a cell that `key` names.
 fn property<'a>(cell: &'a Cell, key: &str) -> &'a str {
     match key {
         "op" => &cell.case.op,
@@ -111,18 +109,17 @@ impl Policy {
         tables.fold(self.defaults, |limits, table| table.limits.or(limits))
     }
 
-    /// Replaces the file's defaults by values of the command line, key by key. Tables keep their values, because they
-    /// describe exceptions.
+    /// Replaces the file's defaults by values of the command line. Tables describe exceptions, and keep their values.
     pub fn set_defaults(&mut self, given: Limits) {
         self.defaults = given.or(self.defaults);
     }
 
     /// Returns one line per table that matches none of `cells`, with the glob that matches nothing, which may be misspelt.
-    pub(crate) fn unused(&self, cells: &[Cell]) -> Vec<String> {
-        let unused = self.cells.iter().filter(|table| !cells.iter().any(|cell| table.matches(cell)));
+    pub(crate) fn unused<'a>(&self, cells: impl Iterator<Item = &'a Cell> + Clone) -> Vec<String> {
+        let unused = self.cells.iter().filter(|table| !cells.clone().any(|cell| table.matches(cell)));
         let line = |table: &CellTable| {
             let CellTable { origin, .. } = table;
-            let mismatch = table.mismatch(cells);
+            let mismatch = table.mismatch(cells.clone());
             format!("{origin}: this [[cell]] table matches no cell of OLD or NEW: {mismatch}")
         };
         unused.map(line).collect()
@@ -139,14 +136,14 @@ impl CellTable {
     }
 
     /// Returns the reason why it matches none of `cells`.
-    fn mismatch(&self, cells: &[Cell]) -> String {
+    fn mismatch<'a>(&self, mut cells: impl Iterator<Item = &'a Cell> + Clone) -> String {
         for (key, pattern) in &self.globs {
-            let valid = cells.iter().map(|cell| property(cell, key));
+            let valid = cells.clone().map(|cell| property(cell, key));
             if let Err(error) = words::matches_some(key, &format!("{key} of these cells"), pattern, valid) {
                 return error.to_string();
             }
         }
-        match cells.iter().any(|cell| self.sizes.contains(cell.case.n)) {
+        match cells.any(|cell| self.sizes.contains(cell.case.n)) {
             true => "each key matches some cell, but no cell matches all keys".into(),
             false => "no cell has such an n".into(),
         }

@@ -103,8 +103,8 @@ fn tables_that_match_nothing_are_named_with_the_mismatched_glob() {
         "gate.toml:10: this [[cell]] table matches no cell of OLD or NEW: \
          each key matches some cell, but no cell matches all keys",
     ];
-    assert_eq!(policy.unused(&cells), expected);
-    assert_eq!(policy.unused(&[]).len(), 4);
+    assert_eq!(policy.unused(cells.iter()), expected);
+    assert_eq!(policy.unused([].iter()).len(), 4);
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn survives(text: &str) -> Result<(), TestCaseError> {
     match parse("gate.toml", text) {
         Ok(policy) => {
             let cells = [cell("matmul", 100, "cublas")];
-            let _ = (policy.limits(&cells[0]), policy.unused(&cells));
+            let _ = (policy.limits(&cells[0]), policy.unused(cells.iter()));
         }
         Err(error) => {
             let message = format!("{error:#}");

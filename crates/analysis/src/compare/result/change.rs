@@ -5,6 +5,7 @@ use gpubench_report::Side;
 use gpubench_report::case::{Cache, Case, Cell};
 use gpubench_report::measure::grade::Grade;
 use gpubench_text::count::counted;
+use gpubench_text::words::json_word;
 use serde::{Deserialize, Serialize};
 
 /// The verdict on one cell.
@@ -36,26 +37,9 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word used in JSON and CSV, such as `newly-incorrect`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::NewlyIncorrect => "newly-incorrect",
-            Verdict::NewlyFailed => "newly-failed",
-            Verdict::Slower => "slower",
-            Verdict::LessAccurate => "less-accurate",
-            Verdict::Missing => "missing",
-            Verdict::Inconclusive => "inconclusive",
-            Verdict::Faster => "faster",
-            Verdict::New => "new",
-            Verdict::Same => "same",
-            Verdict::NotMeasured => "not-measured",
-            Verdict::NotJudged => "not-judged",
-        }
-    }
-
     /// Returns the words that texts use, such as `newly incorrect`.
     pub fn words(self) -> String {
-        self.name().replace('-', " ")
+        json_word(&self).replace('-', " ")
     }
 
     /// Returns true if the gate reports it as a regression.
@@ -83,19 +67,6 @@ pub enum InconclusiveReason {
     Disturbed,
 }
 
-impl InconclusiveReason {
-    /// The word used in JSON and CSV.
-    pub fn name(self) -> &'static str {
-        match self {
-            InconclusiveReason::MaybeSlower => "maybe-slower",
-            InconclusiveReason::MaybeFaster => "maybe-faster",
-            InconclusiveReason::LowerClock => "lower-clock",
-            InconclusiveReason::NotComparable => "not-comparable",
-            InconclusiveReason::Disturbed => "disturbed",
-        }
-    }
-}
-
 /// The times of one side of a cell, over its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
@@ -118,26 +89,60 @@ pub struct Measured {
     pub error: Option<Checked>,
 }
 
-/// One cell of either side with its result.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Change {
-    /// `op`, `n`, `dtype`, `density` (sparse ops) and `seed`.
+/// A cell as other programs read it, without a level of its own for the case.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Cell")]
+pub(crate) struct FlatCell {
     #[serde(flatten)]
-    pub case: Case,
-    /// Name of the backend.
-    pub backend: String,
-    /// Name of the variant.
-    pub variant: String,
-    /// State of the caches before each execution.
-    pub cache: Cache,
+    case: Case,
+    backend: String,
+    variant: String,
+    cache: Cache,
+}
+
+/// One cell of either side with its result.
+pub type Change = Judgement<ComparedCell>;
+
+/// The change of the geometric mean of a group's times: slower, faster, same, inconclusive or not judged.
+///
+/// The run is the unit: the mean of the logarithms of the times of one run is one value.
+pub type MeanChange = Judgement<ComparedMean>;
+
+/// A cell of either side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComparedCell {
+    /// The cell.
+    #[serde(flatten, with = "FlatCell")]
+    pub cell: Cell,
     /// Side of the CPU-GPU comparison.
     pub side: Side,
+}
+
+/// A group of cells.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComparedMean {
+    /// Name of the op; absent where cells of all ops are in the mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<String>,
+    /// Name of the backend; absent where cells of all backends are in the mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend: Option<String>,
+    /// Cells in the mean: those with a time in every run of both sides.
+    pub cells: usize,
+}
+
+/// The result for a cell or a mean.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judgement<T> {
+    /// The cell or the mean.
+    #[serde(flatten)]
+    pub subject: T,
     /// The verdict.
     pub verdict: Verdict,
     /// The reason, where the verdict is inconclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inconclusive_reason: Option<InconclusiveReason>,
-    /// The reason in one line without the cell's name: `1.31x slower (1.28 to 1.34)`, `was measured, now: out of memory`.
+    /// The reason in one line without the subject's name: `1.31x slower (1.28 to 1.34)`, `was measured, now: out of memory`.
     /// It begins with the change, if that is the reason.
     pub reason: String,
     /// The next step; `None` where there is none.
@@ -152,11 +157,10 @@ pub struct Change {
     /// Probability of a ratio at least this far from 1 if nothing changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
-    /// This probability, corrected for the number of cells tested.
+    /// This probability, corrected for the number of cells or means tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_corrected: Option<f64>,
-    /// Probability that the ranks of the rounds differ this much if nothing changed, by an exact permutation test; `None`
-    /// for too few rounds.
+    /// Probability that ranks of a cell's rounds differ this much if nothing changed, by a permutation test; `None` for too few.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_rounds: Option<f64>,
     /// The smallest relative slowdown that these data detect with a probability of 80 %: 0.04 is 4 %.
@@ -167,23 +171,46 @@ pub struct Change {
     pub variation_between_runs: Option<f64>,
     /// The relative threshold: 0.05 is 5 %.
     pub threshold: f64,
-    /// The times of OLD, if it has any.
+    /// The times of a cell in OLD, if it has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old: Option<Measured>,
-    /// The times of NEW, if it has any.
+    /// The times of a cell in NEW, if it has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new: Option<Measured>,
 }
 
+impl<T> Judgement<T> {
+    /// Returns a judgement without figures.
+    pub(crate) fn without_figures(subject: T, threshold: f64) -> Judgement<T> {
+        Judgement {
+            subject,
+            verdict: Verdict::NotJudged,
+            inconclusive_reason: None,
+            reason: String::new(),
+            next: None,
+            ratio: None,
+            interval: None,
+            p: None,
+            p_corrected: None,
+            p_rounds: None,
+            smallest_detectable_change: None,
+            variation_between_runs: None,
+            threshold,
+            old: None,
+            new: None,
+        }
+    }
+
+    /// Removes the verdict: times of different machines are shown but not judged.
+    pub(crate) fn remove_verdict(&mut self) {
+        (self.verdict, self.inconclusive_reason, self.next) = (Verdict::NotJudged, None, None);
+    }
+}
+
 impl Change {
     /// Returns the cell: case, backend, variant and cache state.
-    pub fn cell(&self) -> Cell {
-        Cell {
-            case: self.case.clone(),
-            backend: self.backend.clone(),
-            variant: self.variant.clone(),
-            cache: self.cache,
-        }
+    pub fn cell(&self) -> &Cell {
+        &self.subject.cell
     }
 
     /// Returns true if it is open and the user accepts its verdict. Cells that cannot be compared are never accepted.
@@ -201,55 +228,11 @@ impl Change {
     }
 }
 
-/// The change of the geometric mean of a group's times, with its verdict.
-///
-/// The run is the unit: the mean of the logarithms of the times of one run is one value.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MeanChange {
-    /// Name of the op; absent where cells of all ops are in the mean.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub op: Option<String>,
-    /// Name of the backend; absent where cells of all backends are in the mean.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub backend: Option<String>,
-    /// Cells in the mean: those with a time in every run of both sides.
-    pub cells: usize,
-    /// The verdict: slower, faster, same, inconclusive or not judged.
-    pub verdict: Verdict,
-    /// The reason, where the verdict is inconclusive.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub inconclusive_reason: Option<InconclusiveReason>,
-    /// The reason in one line without the group's name: `1.020x slower (1.017 to 1.023); no single cell is slower`.
-    pub reason: String,
-    /// The next step; `None` where there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
-    /// Geometric mean of the times of NEW over that of OLD: above 1 is slower.
-    pub ratio: f64,
-    /// The 95 % interval of that ratio.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interval: Option<[f64; 2]>,
-    /// Probability of a ratio at least this far from 1 if nothing changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub p: Option<f64>,
-    /// This probability, corrected for the number of means tested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub p_corrected: Option<f64>,
-    /// The smallest relative slowdown that these data detect with a probability of 80 %: 0.02 is 2 %.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub smallest_detectable_change: Option<f64>,
-    /// Relative standard deviation of the mean between runs, as used in the test.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub variation_between_runs: Option<f64>,
-    /// The relative threshold: 0.02 is 2 %.
-    pub threshold: f64,
-}
-
 impl MeanChange {
     /// Returns the group in words: `all 60 cells`, `30 cells of cuda`, `5 cells of fft on cuda`.
     pub fn name(&self) -> String {
-        let cells = counted(self.cells, "cell");
-        match (&self.op, &self.backend) {
+        let cells = counted(self.subject.cells, "cell");
+        match (&self.subject.op, &self.subject.backend) {
             (None, None) => format!("all {cells}"),
             (None, Some(backend)) => format!("{cells} of {backend}"),
             (Some(op), None) => format!("{cells} of {op}"),
@@ -259,7 +242,7 @@ impl MeanChange {
 
     /// Returns an identifier that is unique within a comparison: `mean/all`, `mean/cuda`, `mean/cuda/fft`.
     pub fn key(&self) -> String {
-        let parts = [self.backend.as_deref(), self.op.as_deref()];
+        let parts = [self.subject.backend.as_deref(), self.subject.op.as_deref()];
         let parts: Vec<&str> = parts.into_iter().flatten().collect();
         if parts.is_empty() { "mean/all".into() } else { format!("mean/{}", parts.join("/")) }
     }
@@ -280,9 +263,9 @@ mod tests {
         let mut mean = example::full().mean_changes[0].clone();
         let names = |mean: &MeanChange| (mean.name(), mean.key());
         assert_eq!(names(&mean), ("all 6 cells".into(), "mean/all".into()));
-        mean.backend = Some("cuda".into());
+        mean.subject.backend = Some("cuda".into());
         assert_eq!(names(&mean), ("6 cells of cuda".into(), "mean/cuda".into()));
-        mean.op = Some("fft".into());
+        mean.subject.op = Some("fft".into());
         assert_eq!(names(&mean), ("6 cells of fft on cuda".into(), "mean/cuda/fft".into()));
     }
 }

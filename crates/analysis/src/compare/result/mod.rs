@@ -9,8 +9,11 @@ use std::collections::BTreeMap;
 use gpubench_report::case::{Cache, DType};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::change::FlatCell;
 use self::change::Verdict;
-pub use self::change::{Change, InconclusiveReason, MeanChange, Measured};
+pub use self::change::{
+    Change, ComparedCell, ComparedMean, InconclusiveReason, Judgement, MeanChange, Measured,
+};
 use crate::compare::environment::Difference;
 use crate::compare::runs::RunInfo;
 
@@ -81,19 +84,6 @@ pub enum Conclusion {
     Inconclusive,
     /// Exit code 0: ratios across machines, without verdicts.
     RatiosOnly,
-}
-
-impl Conclusion {
-    /// The word used in JSON and JUnit, such as `not-comparable`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Conclusion::Pass => "pass",
-            Conclusion::Regression => "regression",
-            Conclusion::NotComparable => "not-comparable",
-            Conclusion::Inconclusive => "inconclusive",
-            Conclusion::RatiosOnly => "ratios-only",
-        }
-    }
 }
 
 /// The number of cells with one verdict.

@@ -16,11 +16,9 @@ pub(crate) const MIN_CELLS: usize = 8;
 /// Upper bound of the degrees of freedom, so that a cell's own runs always count.
 const MAX_DF: f64 = 50.0;
 
-/// Typical variance of the logarithms of the true variances of a sweep's cells: that of a prior with about six degrees of
-/// freedom, as measured in sweeps on real machines.
+/// Typical scatter of the logarithms of variances, as measured: that of a prior with about six degrees of freedom.
 const USUAL_SCATTER: f64 = 0.4;
 
-/// Standard deviation of that value.
 const SCATTER_SD: f64 = 0.6;
 
 /// Lower bound for standard deviations: clocks with a coarse resolution make some exactly zero.

@@ -1,7 +1,6 @@
 //! The exact permutation test of Wilcoxon, Mann and Whitney on the ranks of two groups.
 
-/// Smallest group for which the two-sided test can reject at 5 %: 4 and 4 values have 70 arrangements, of which the two
-/// most extreme make 2.9 %.
+/// Smallest group that can reject at 5 %: of the 70 arrangements of 4 and 4 values, the two extremes make 2.9 %.
 const MIN_VALUES: usize = 4;
 
 /// Maximum number of values per group, which bounds the cost of counting; larger groups are thinned evenly.
@@ -35,7 +34,6 @@ pub(crate) fn rank_test(old: &[f64], new: &[f64]) -> Option<f64> {
     Some((extreme.map(|(_, count)| count).sum::<f64>() / all).min(1.0))
 }
 
-/// Returns at most [`MAX_VALUES`] values, evenly selected.
 fn thinned(values: &[f64]) -> Vec<f64> {
     let take = values.len().min(MAX_VALUES);
     (0..take).map(|k| values[k * values.len() / take]).collect()

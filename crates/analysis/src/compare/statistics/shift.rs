@@ -5,13 +5,11 @@ use std::collections::HashMap;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Multiple of `alpha` for the test by a cell's own runs: the test is two-sided, so a false slowdown has probability
-/// `alpha`.
+/// Multiple of `alpha` for the two-sided test by a cell's own runs: a false slowdown has probability `alpha`.
 pub(crate) const OWN_SHARE: f64 = 2.0;
 
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
-/// Probability of detecting a detectable change.
 const POWER: f64 = 0.8;
 
 /// Variance of the shift of Hodges and Lehmann over that of the difference of means, for normal values: at three to five runs per side by
@@ -28,8 +26,7 @@ pub(crate) struct Shift {
 }
 
 impl Shift {
-    /// Estimates the shift as the median over all pairs of runs, from the logarithms of their times. `variance` is that of
-    /// one run's logarithm, with `df` degrees of freedom.
+    /// Estimates the shift as the median over all pairs of runs. `variance` is that of one run's logarithm.
     pub(crate) fn of(old: &[f64], new: &[f64], variance: f64, df: f64) -> Shift {
         Shift { log: hodges_lehmann(old, new), error: standard_error(variance, old.len(), new.len()), df }
     }
@@ -52,8 +49,7 @@ impl Shift {
         (2.0 * student(self.df).map_or(0.5, |t| t.sf(self.log.abs() / self.error))).clamp(0.0, 1.0)
     }
 
-    /// Returns the smallest relative slowdown that is reported with a probability of 80 %: its interval lies beyond
-    /// `threshold` and p <= `alpha`.
+    /// Returns the smallest slowdown detected with 80 %: its interval lies beyond `threshold`, and p <= `alpha`.
     pub(crate) fn smallest_detectable(self, threshold: f64, alpha: f64) -> f64 {
         smallest_detectable(self.error, self.df, threshold, alpha, POWER)
     }
@@ -63,8 +59,7 @@ impl Shift {
         smallest_significant(self.error, self.df, alpha, POWER)
     }
 
-    /// Returns the smallest relative slowdown of a mean that is reported with a probability of 80 %: p <= `alpha`, and its
-    /// interval reaches `threshold`.
+    /// Returns the smallest slowdown of a mean detected with 80 %: its interval reaches `threshold`, and p <= `alpha`.
     pub(crate) fn smallest_detectable_mean(self, threshold: f64, alpha: f64) -> f64 {
         let reaching = threshold.ln_1p() - quantile(self.df, (1.0 + CONFIDENCE) / 2.0) * self.error;
         let significant = quantile(self.df, 1.0 - alpha / 2.0) * self.error;
@@ -90,7 +85,6 @@ pub(crate) fn standard_error(variance: f64, old: usize, new: usize) -> f64 {
     (loss * variance * (1.0 / old as f64 + 1.0 / new as f64)).sqrt()
 }
 
-/// Returns the median of all differences between a value of `new` and a value of `old`.
 fn hodges_lehmann(old: &[f64], new: &[f64]) -> f64 {
     let mut differences: Vec<f64> = old.iter().flat_map(|a| new.iter().map(move |b| b - a)).collect();
     differences.sort_unstable_by(f64::total_cmp);
@@ -101,7 +95,6 @@ fn student(df: f64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, df).ok()
 }
 
-/// Number of quantiles that a thread keeps.
 const MAX_QUANTILES: usize = 1 << 14;
 
 /// Returns the `p`-quantile of Student's t; infinite if `df` is no number of degrees of freedom.

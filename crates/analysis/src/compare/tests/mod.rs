@@ -41,7 +41,7 @@ fn is_changed(cell: &Cell) -> bool {
 }
 
 fn changed(comparison: &Comparison) -> &Change {
-    comparison.cells.iter().find(|change| is_changed(&change.cell())).unwrap()
+    comparison.cells.iter().find(|change| is_changed(change.cell())).unwrap()
 }
 
 fn set_clock(runs: &mut Runs, mhz: f64) {
@@ -102,13 +102,13 @@ fn disturbed_runs_are_inconclusive_and_the_next_step_names_the_side() {
         assert_eq!(comparison.gate.exit_code, 3, "{side}: {:?}", comparison.gate);
         let next = comparison.gate.next.as_ref().unwrap().to_string();
         assert!(next.starts_with(&format!("close other programs and measure {side} again, or")), "{next}");
-        let of_cpu = comparison.cells.iter().filter(|change| change.backend == "cpu");
+        let of_cpu = comparison.cells.iter().filter(|change| change.cell().backend == "cpu");
         for change in of_cpu.filter(|change| change.p.is_some()) {
             assert_eq!(change.inconclusive_reason, Some(InconclusiveReason::Disturbed), "{change:?}");
         }
         assert!(comparison.mean_changes.iter().all(|mean| !mean.is_regression()), "{side}");
         // Times of the GPU keep their verdicts.
-        let of_gpu = comparison.cells.iter().filter(|change| change.backend == "cuda");
+        let of_gpu = comparison.cells.iter().filter(|change| change.cell().backend == "cuda");
         assert!(of_gpu.clone().count() > 0 && of_gpu.clone().any(|change| change.verdict == Verdict::Same));
     }
 }
@@ -322,20 +322,20 @@ fn share_of(full: u64, is_so: impl Fn(&u64) -> bool + Sync) -> f64 {
 }
 
 /// Share of comparisons of `runs` a side, nothing changed, that find a regression.
-fn false_alarms(runs: u64, policy: &Policy) -> f64 {
-    let finds_regression = |trial: &u64| {
-        let first = 2 * runs * trial;
+fn false_alarms(full: u64, runs: u64, policy: &Policy, report: impl Fn(u64) -> Report + Sync) -> f64 {
+    share_of(full, |trial| {
+        let first = 10_000_000 + 2 * runs * trial;
         let [old, new] =
-            [first, first + runs].map(|first| simulated(first..first + runs, &REALISTIC, &|_| 1.0));
+            [first, first + runs].map(|first| side((first..first + runs).map(&report).collect()));
         compare(&old, &new, policy).gate.conclusion == Conclusion::Regression
-    };
-    share_of(1000, finds_regression)
+    })
 }
 
 #[test]
 fn at_most_one_in_a_hundred_unchanged_comparisons_finds_a_regression() {
     for (runs, policy) in [(1, Policy::default()), (3, with_threshold(0.0))] {
-        let share = false_alarms(runs, &policy);
+        let report = |seed| simulated_runs::run(seed, &REALISTIC, &|_| 1.0);
+        let share = false_alarms(1000, runs, &policy, report);
         assert!(share <= 0.01, "{runs} runs per side, threshold {:?}: {share}", policy.defaults.threshold);
     }
 }
@@ -348,12 +348,9 @@ fn three_runs_per_side_find_five_percent_in_one_cell_of_sixty() {
         let old = simulated(first..first + 3, &REALISTIC, &|_| 1.0);
         let new =
             simulated(first + 3..first + 6, &REALISTIC, &|cell| if is_changed(cell) { 1.05 } else { 1.0 });
-        let slower = compare(&old, &new, &policy).cells;
-        slower
-            .iter()
-            .filter(|change| change.verdict == Verdict::Slower)
-            .all(|change| is_changed(&change.cell()))
-            && slower[0].verdict == Verdict::Slower
+        let cells = compare(&old, &new, &policy).cells;
+        let mut slower = cells.iter().filter(|change| change.verdict == Verdict::Slower);
+        cells[0].verdict == Verdict::Slower && slower.all(|change| is_changed(change.cell()))
     };
     let share = share_of(400, found);
     assert!(share >= 0.95, "{share}");
@@ -392,13 +389,7 @@ fn cells_of_very_different_variation_raise_no_more_false_alarms() {
         simulated_runs::run(seed, &Noise { run: 0.0, ..REALISTIC }, &factor)
     };
     for runs in [1, 2, 3] {
-        let finds_regression = |trial: &u64| {
-            let first = 10_000_000 + 2 * runs * trial;
-            let [old, new] =
-                [first, first + runs].map(|first| side((first..first + runs).map(one).collect()));
-            compare(&old, &new, &Policy::default()).gate.conclusion == Conclusion::Regression
-        };
-        let share = share_of(500, finds_regression);
+        let share = false_alarms(500, runs, &Policy::default(), one);
         // Two runs per side cannot show which cells are noisy.
         assert!(share <= 0.02, "{runs} runs per side: {share}");
     }

@@ -5,23 +5,20 @@ use crate::compare::pairs::CellPair;
 use crate::compare::pairs::evidence::{CLOCK_CHANGE, CellEvidence, CellTimes};
 use crate::compare::phrases::{change_with_interval, percent};
 use crate::compare::planning;
+use crate::compare::result::{ComparedCell, Judgement};
 use crate::compare::statistics::ranks::rank_test;
 use crate::compare::statistics::shift::{OWN_SHARE, Shift};
 use crate::compare::variance::{RunVariance, threshold};
 use crate::compare::{Change, InconclusiveReason, Limits, Verdict};
 
-/// Default of the largest allowed factor by which an error may grow.
 const ERROR_GROWTH: f64 = 4.0;
 
-/// Share of its bound below which an error may grow by any factor. Right answers lie at a few percent of their bounds, where
-/// another order of additions moves them by large factors.
+/// Share of its bound below which an error may grow by any factor: another order of additions moves small errors a lot.
 const MIN_ERROR_SHARE: f64 = 0.1;
 
-/// Significance level of the rank test on the rounds.
 const ROUNDS_ALPHA: f64 = 0.05;
 
-/// Smallest degrees of freedom for the test by a cell's own runs. With one, no change below 30 standard errors would be
-/// significant: Student's t is 31.8 at 99 %.
+/// Smallest degrees of freedom for the test by a cell's own runs: with one, Student's t is 31.8 at 99 %.
 const MIN_OWN_DF: f64 = 2.0;
 
 /// The reason that a cell of brief samples is not judged.
@@ -57,10 +54,7 @@ impl<'a> CellTest<'a> {
         CellTest { pair, limits, shift, run_variance, threshold, incomparable, p, own_shift }
     }
 
-    /// Returns the change with its verdict. `corrected` is its corrected p-value, `alpha` the significance level.
-    ///
-    /// A cell that a run sampled only briefly, because it is far behind the best of its side, counts where the brief time
-    /// is enough for a verdict; it is never inconclusive.
+    /// Returns the change with its verdict. A cell that a run sampled only briefly is never inconclusive.
     pub(crate) fn judge(&self, corrected: Option<f64>, alpha: f64, tested: usize) -> Change {
         let change = self.judge_times(corrected, alpha, tested);
         match self.pair.is_screened && change.verdict == Verdict::Inconclusive {
@@ -134,15 +128,6 @@ impl<'a> CellTest<'a> {
         let least = self.own_shift.map_or(0.0, |shift| shift.smallest_significant(OWN_SHARE * alpha));
         let alpha = alpha / tested.max(1) as f64;
         Change {
-            case: pair.cell.case.clone(),
-            backend: pair.cell.backend.clone(),
-            variant: pair.cell.variant.clone(),
-            cache: pair.cell.cache,
-            side: pair.side,
-            verdict: Verdict::NotJudged,
-            inconclusive_reason: None,
-            reason: String::new(),
-            next: None,
             ratio: shift.map(Shift::ratio),
             interval: shift.map(|shift| shift.interval().map(f64::exp)),
             p: self.p,
@@ -151,9 +136,12 @@ impl<'a> CellTest<'a> {
             smallest_detectable_change: shift
                 .map(|shift| shift.smallest_detectable(self.threshold, alpha).max(least)),
             variation_between_runs: self.run_variance.map(|of_run| of_run.variance.sqrt()),
-            threshold: self.threshold,
             old: measured(&pair.old),
             new: measured(&pair.new),
+            ..Judgement::without_figures(
+                ComparedCell { cell: pair.cell.clone(), side: pair.side },
+                self.threshold,
+            )
         }
     }
 }
@@ -217,7 +205,6 @@ fn one_sided(old: &CellEvidence, new: &CellEvidence) -> (Verdict, String, Option
     }
 }
 
-/// Returns the verdict by time.
 fn by_time(
     shift: Shift,
     old: &CellTimes,
@@ -263,7 +250,6 @@ fn cycles(shift: Shift, old: &CellTimes, new: &CellTimes) -> Option<(f64, [f64; 
     Some((clock, Shift { log: shift.log + clock, ..shift }.interval()))
 }
 
-/// Returns the reason if the cell is less accurate than before.
 fn less_accurate(old: &CellTimes, new: &CellTimes, growth: f64) -> Option<String> {
     let (was, is) = (old.measured.error?, new.measured.error?);
     (is.value > (growth * was.value).max(MIN_ERROR_SHARE * is.bound)).then(|| {

@@ -6,7 +6,6 @@ use crate::compare::environment::{Difference, Severity};
 use crate::compare::result::{Change, Conclusion, Gate, InconclusiveReason, MeanChange, VerdictCount};
 use crate::compare::{Policy, Verdict};
 
-/// A conclusion with its reason and the next step.
 type Concluded = (Conclusion, String, Option<String>);
 
 /// Returns the gate. `cells` are sorted by severity, `means` by the size of the group.
@@ -63,7 +62,6 @@ fn without_regression(cells: &[Change], accepted: &[Verdict]) -> Concluded {
     (Conclusion::Pass, reason, None)
 }
 
-/// Returns the conclusion if a cell or a mean is worse.
 fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Concluded> {
     let cells: Vec<&Change> = cells.iter().filter(|change| change.verdict.is_regression()).collect();
     let means: Vec<&MeanChange> = means.iter().filter(|mean| mean.is_regression()).collect();
@@ -80,7 +78,6 @@ fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Concluded> {
     Some((Conclusion::Regression, format!("{counts}; first: {first}"), next))
 }
 
-/// Returns the conclusion if the sides cannot be compared.
 fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy) -> Option<Concluded> {
     let blocks = environment.iter().find(|difference| difference.severity == Severity::Block);
     if let Some(difference) = blocks.filter(|_| !policy.cross_machine) {

@@ -8,7 +8,6 @@ use crate::compare::pairs::pace::Pace;
 use crate::compare::phrases::percent;
 use crate::compare::variance::{JoinedSides, MIN_CELLS, Unreplicated};
 
-/// Recommended number of runs per side if each side has one.
 pub(crate) const MIN_RUNS: usize = 3;
 
 pub(crate) const COMMAND: &str = "--old A B C --new D E F";

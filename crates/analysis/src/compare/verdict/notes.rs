@@ -10,7 +10,6 @@ use crate::compare::result::{Change, Measured, Note};
 use crate::compare::variance::JoinedSides;
 use crate::compare::{Policy, Run, Runs, Verdict};
 
-/// Returns the notes on the comparison of `sweep` with the results `cells`.
 pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> Vec<Note> {
     let (old, new) = (sweep.old, sweep.new);
     let mut notes = Vec::new();
@@ -56,7 +55,7 @@ pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> V
     if let Some(text) = changed_picks(old, new) {
         note(text, "name a variant with --variants to compare one kernel, independent of what auto picks");
     }
-    for table in policy.unused(&cells.iter().map(Change::cell).collect::<Vec<Cell>>()) {
+    for table in policy.unused(cells.iter().map(Change::cell)) {
         note(table, "correct the table or remove it");
     }
     if let Some(text) = mismatched_settings(cells) {
@@ -103,7 +102,6 @@ fn changed_picks(old: &Runs, new: &Runs) -> Option<String> {
     ))
 }
 
-/// Returns the picked variants in the runs of a side, by cell.
 fn picks(side: &Runs) -> BTreeMap<String, String> {
     let rows = side.runs.iter().flat_map(|run| &run.report.rows);
     let mut picks = BTreeMap::<String, BTreeSet<&str>>::new();
@@ -121,14 +119,15 @@ fn mismatched_settings(cells: &[Change]) -> Option<String> {
     let of = |verdict: Verdict| cells.iter().filter(move |change| change.verdict == verdict);
     let same_without_settings = |a: &Change, b: &Change| {
         let plain = |change: &Change| {
-            let mut cell: Cell = change.cell();
+            let mut cell: Cell = change.cell().clone();
             (cell.cache, cell.case.seed) = (gpubench_report::case::Cache::Cold, 0);
             cell
         };
         plain(a) == plain(b)
     };
     let (missing, new) = of(Verdict::Missing).find_map(|missing| {
-        Some((missing, of(Verdict::New).find(|new| same_without_settings(missing, new))?))
+        let new = of(Verdict::New).find(|new| same_without_settings(missing, new))?;
+        Some((missing.cell(), new.cell()))
     })?;
     Some(match missing.cache == new.cache {
         false => format!(

@@ -22,8 +22,7 @@ const DEVIATIONS: f64 = 3.5;
 /// Lower bound for the relative robust standard deviation: about the variation of similar devices between runs.
 const MIN_DEVIATION: f64 = 0.01;
 
-/// Number of following members with which each is compared for the scatter of cells; all pairs of a large fleet would be
-/// millions.
+/// Following members with which each is compared for the scatter of cells: all pairs would be millions.
 const NEIGHBOURS: usize = 3;
 
 /// Degrees of freedom above which Student's t is treated as normal.
@@ -90,8 +89,7 @@ pub fn find_outliers(times: &[Vec<Option<LogTime>>]) -> Outliers {
     Outliers { members, cells }
 }
 
-/// Returns the deviation of a member from the others as a logarithm: the median over its cells of its time over the
-/// median of the others' times. `None` if they share no cell.
+/// Returns the median over a member's cells of its time over that of the others, as a logarithm.
 pub fn against_others(times: &[Vec<Option<LogTime>>], member: usize) -> Option<f64> {
     let cells = 0..times.get(member)?.len();
     median(&cells.filter_map(|cell| cell_against_others(times, member, cell)).collect::<Vec<_>>())
@@ -146,8 +144,7 @@ impl Ratios {
         Ratios { offsets: logs.iter().map(offset).collect(), medians, logs }
     }
 
-    /// Estimates the scatter of single cells from the distances between members in a cell, less their offsets. It is at
-    /// least the width of the intervals.
+    /// Estimates the scatter of cells from distances between members, less their offsets; at least the width of the intervals.
     fn scatter(&self, times: &[Vec<Option<LogTime>>]) -> CellScatter {
         let mut distances = vec![];
         let (mut values, mut cells) = (0, 0);

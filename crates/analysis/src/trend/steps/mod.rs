@@ -37,8 +37,7 @@ pub struct Fit {
     /// Correlation of that noise between successive values, from 0 to 0.9; `None` for fewer than 20 values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correlation: Option<f64>,
-    /// End over beginning of a straight line through the logarithms, if that explains the series better than levels; the
-    /// series then has one level.
+    /// End over beginning of a straight line through the logarithms, if that explains the series better than levels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
     /// The levels, in order, without gaps; all values but the latest belong to one.
@@ -48,9 +47,7 @@ pub struct Fit {
     pub latest: Option<Latest>,
 }
 
-/// Finds the levels of positive `values` in order of time; ignores steps below `threshold` (0.02 is 2 %).
-///
-/// The levels are those of the likeliest piecewise constant fit of the logarithms, less a penalty per step.
+/// Finds the likeliest piecewise constant levels of positive `values`; ignores steps below `threshold` (0.02 is 2 %).
 pub(crate) fn fit(values: &[f64], threshold: f64) -> Fit {
     let Some(reference) = median(values) else {
         return Fit::default();
@@ -74,7 +71,6 @@ pub(crate) fn fit(values: &[f64], threshold: f64) -> Fit {
     }
 }
 
-/// Levels of a series and the standard deviation of the noise around them.
 struct Levels {
     selection: SelectedSteps,
     noise: f64,
@@ -124,8 +120,7 @@ fn levels(logs: &[f64], noise: f64, min_step: f64) -> Levels {
     Levels { noise: noise.max(left), selection }
 }
 
-/// Clips outliers to within `limit` of the median of the five values around them, so that two neighbouring outliers do
-/// not form a level (Hampel's filter). Keeps runs of at least `MIN_LEVEL` values.
+/// Clips outliers to within `limit` of the median of five values, so that two do not form a level (Hampel's filter).
 fn clip_outliers(logs: &[f64], limit: f64) -> Vec<f64> {
     const WINDOW: usize = 2 * MIN_LEVEL - 1;
     let last = logs.len().saturating_sub(WINDOW);
@@ -137,8 +132,7 @@ fn clip_outliers(logs: &[f64], limit: f64) -> Vec<f64> {
     logs.iter().enumerate().map(clip).collect()
 }
 
-/// Counts the values at the end that deviate by more than `limit` from those before them, all on one side. Returns 0 if
-/// they are enough for a level, which the fit finds.
+/// Counts the values at the end that deviate by more than `limit` on one side; 0 if they make a level.
 fn apart(logs: &[f64], limit: f64) -> usize {
     let is_apart = |count: usize| {
         let (before, end) = logs.split_at(logs.len() - count);

@@ -1,6 +1,5 @@
 //! The sweeps of a report: their tables, notes and legend, for the first screen and other overviews.
 
-pub(crate) mod crossovers;
 mod larger;
 pub mod notes;
 

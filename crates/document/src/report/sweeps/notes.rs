@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::report::crossover_text::{crossover_clause, plain};
-use crate::report::{PEAK_SHARE_TEXT, has_peaks, peak_share_text};
+use crate::report::{ABOVE_PEAK, PEAK_SHARE_TEXT, has_peaks, peak_share_text};
 use gpubench_analysis::answer::first_use::{FirstUse, calls_to_repay, condition};
 use gpubench_analysis::answer::{
-    Comparison, Contender, Estimate, Kind, Names, Pair, SpeedUp, Versus, has_both_caches, memory_decides,
-    peak_share,
+    Comparison, Contender, Estimate, Kind, Names, Pair, SpeedUp, Versus, has_both_caches,
 };
 use gpubench_ops as op;
 use gpubench_report::Side;
@@ -87,7 +86,6 @@ fn no_gpu(report: &Report) -> &'static str {
 
 const NO_GPU: &str = "No GPU found (gpubench doctor).";
 
-/// Returns whether the run was to measure backends of which the report has no cell.
 fn asks_for_others(report: &Report) -> bool {
     let asked = report.environment.settings["backends"].as_array().into_iter().flatten();
     let mut asked = asked.filter_map(|name| name.as_str());
@@ -161,14 +159,24 @@ impl Sweeps<'_> {
         self.all.iter().filter_map(line).collect()
     }
 
-    /// The cases whose faster contender end to end depends on the host memory: every case, or that of the largest size of
-    /// each sweep.
+    /// `End to end depends on the host memory: fft 2048 CPU 1.8x pageable, GPU 2.5x pinned.`: every case, or the largest ones.
     pub fn memory_decides(&self, every_case: bool) -> Option<String> {
         let shown = self.all.iter().flat_map(|sweep| {
             let skipped = if every_case { 0 } else { sweep.compared().count().saturating_sub(1) };
             sweep.compared().skip(skipped).map(|case| (sweep.name.as_str(), case))
         });
-        memory_decides(shown)
+        let clause = |(name, case): (&str, &Comparison<'_>)| {
+            let pairs = [case.pair(Kind::EndToEnd)?, case.pair(Kind::EndToEndPinned)?];
+            let [pageable, pinned] = [&pairs[0], &pairs[1]].map(|pair| pair.speed_up.winner());
+            if pageable? == pinned? {
+                return None;
+            }
+            let [pageable, pinned] = pairs.map(|pair| pair.speed_up_text());
+            Some(format!("{name} {} {pageable} pageable, {pinned} pinned", case.n))
+        };
+        let clauses: Vec<String> = shown.filter_map(clause).collect();
+        (!clauses.is_empty())
+            .then(|| format!("End to end depends on the host memory: {}.", clauses.join("; ")))
     }
 
     /// The fastest variant of each contender at the largest sizes.
@@ -199,9 +207,8 @@ impl Sweeps<'_> {
         let shares: Vec<String> = self.all.iter().filter_map(of_sweep).collect();
         let [a, b] = Contender::BOTH.map(|one| self.versus.label(one));
         let title = capitalised(PEAK_SHARE_TEXT);
-        let above =
-            if shares.iter().any(|text| text.contains(">100%")) { peak_share::ABOVE_PEAK } else { "" };
-        let above = if above.is_empty() { String::new() } else { format!(" >100%: {above}.") };
+        let is_above = shares.iter().any(|text| text.contains(">100%"));
+        let above = if is_above { format!(" >100%: {ABOVE_PEAK}.") } else { String::new() };
         (!shares.is_empty())
             .then(|| format!("{title} at the largest N ({a} / {b}): {}.{above}", shares.join(", ")))
     }
@@ -255,8 +262,7 @@ impl Sweeps<'_> {
         sweeps.filter_map(|sweep| costs(sweep, &names)).collect()
     }
 
-    /// B's variants that are measurably slower than the best at the largest sizes, and those of other backends that tie with
-    /// it, with their factors.
+    /// B's variants that are slower than the best at the largest sizes, and ties of other backends, with their factors.
     pub fn slower_variants(&self) -> Option<String> {
         let sweeps = self.all.iter().filter(|sweep| op::compares_sides(sweep.section.op));
         let names = Names::of(self.report);
@@ -274,8 +280,7 @@ impl Sweeps<'_> {
     }
 }
 
-/// `transfer-loop copy-each 83.4x, copy-each-pinned 17.2x`, by resident times; `matmul cupy/matmul 1.01x?` for a tie of
-/// another backend, which no other line would name. With whether there is a tie.
+/// `transfer-loop copy-each 83.4x`; `matmul cupy/matmul 1.01x?` for a tie of another backend. With whether there is a tie.
 fn slower(sweep: &Sweep<'_>, names: &Names) -> Option<(String, bool)> {
     let case = sweep.compared().last()?;
     let best = case.pair(Kind::Resident)?;

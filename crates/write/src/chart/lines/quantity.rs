@@ -1,6 +1,6 @@
 //! The quantities on the y axis of charts by variant: time, or work per second.
 
-use gpubench_analysis::answer::peak_share::{bandwidth, limit, peaks, precision};
+use gpubench_ops::peak_share::{bandwidth, limit, peaks, precision};
 use gpubench_ops::{self as op, Limit};
 use gpubench_report::Accuracy;
 use gpubench_report::case::{Case, DType};

@@ -1,7 +1,7 @@
 //! Time or throughput against size, with one line per variant.
 
 use crate::palette::Role;
-use gpubench_analysis::answer::peak_share::ABOVE;
+use gpubench_document::report::ABOVE;
 use gpubench_report::Side;
 use gpubench_report::report::Row;
 use gpubench_report::report::quantity::time_text;

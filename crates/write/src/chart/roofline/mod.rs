@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use gpubench_analysis::answer::has_both_caches;
-use gpubench_analysis::answer::peak_share::{bandwidth, limit, peaks, precision};
+use gpubench_ops::peak_share::{bandwidth, limit, peaks, precision};
 use gpubench_ops::{Limit, OPS};
 use gpubench_report::Peaks;
 use gpubench_report::case::{Cache, Case, DType};

@@ -119,7 +119,7 @@ fn many_worse_cells_are_counted_and_their_next_step_is_shown_once() {
 fn copies(cell: &Change, count: u64) -> Vec<Change> {
     let copy = |n: u64| {
         let mut copy = cell.clone();
-        copy.case.n = 1000 + n;
+        copy.subject.cell.case.n = 1000 + n;
         copy.interval = copy.interval.map(|[low, high]| [low, high + 1e-4 * n as f64]);
         copy.reason = phrases::change_with_interval(&copy).unwrap();
         copy
@@ -197,7 +197,7 @@ fn accepted_cells_have_no_line_and_are_counted_as_accepted() {
 fn lines_of_cells_of_one_type_and_cache_fit_a_hundred_columns() {
     let mut comparison = example::full();
     for cell in &mut comparison.cells {
-        (cell.case.dtype, cell.cache) = (DType::F32, Cache::Cold);
+        (cell.subject.cell.case.dtype, cell.subject.cell.cache) = (DType::F32, Cache::Cold);
         cell.smallest_detectable_change = Some(12.0);
     }
     let title = text("table", &comparison);
@@ -217,7 +217,7 @@ fn thresholds_that_differ_have_a_column_if_there_is_room() {
     comparison.cells[0].threshold = 0.025;
     let narrow = text("table", &comparison);
     assert!(narrow.contains(" detectable  threshold\n") && narrow.contains("  2.5%\n"), "{narrow}");
-    comparison.cells[0].case.op = "o".repeat(40);
+    comparison.cells[0].subject.cell.case.op = "o".repeat(40);
     let wide = text("table", &comparison);
     assert!(
         !wide.split("\nGeometric means\n").next().unwrap().contains(" threshold\n")
