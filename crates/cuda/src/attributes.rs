@@ -2,10 +2,10 @@
 
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 
-use super::context::Cuda;
 use super::device;
 use super::ffi::driver as ffi;
 use super::kernels::Capacity;
+use crate::Cuda;
 
 impl Cuda {
     /// Returns the number of multiprocessors.

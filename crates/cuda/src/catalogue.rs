@@ -7,15 +7,13 @@ use gpubench_backend::{Options, Prepared, Variant};
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::Operand;
 
-use super::context::Cuda;
-use super::failure::Result;
 #[cfg(feature = "testing")]
 use super::faults;
 use super::kernels::{ANY_SIZE, KernelSource, common};
-use super::library::Library;
 use super::ops::{Kernel, Setup};
 use super::timing::{self, Timer};
 use super::{peaks, verify};
+use crate::{Cuda, Library, Result};
 
 /// The name of the variant that picks another.
 pub const AUTO: &str = "auto";

@@ -5,7 +5,7 @@ mod attributes;
 mod builder;
 mod cache;
 pub mod catalogue;
-pub mod context;
+mod context;
 mod device;
 mod doctor;
 mod failure;
@@ -39,7 +39,7 @@ use gpubench_report::data::Operand;
 use gpubench_report::error::Unavailable;
 
 use catalogue::{AUTO, Catalogue, Choices};
-use context::Cuda;
+pub use context::{Cuda, DeviceElement};
 pub use doctor::DEVICE;
 pub use failure::{CellError, Result, driver};
 use kernels::KernelSource;

@@ -3,11 +3,9 @@
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Memory;
 use gpubench_report::data::{Csr, Real};
-use gpubench_report::error::CellError;
 
-use super::context::{Cuda, DeviceElement};
-use super::failure::Result;
 use super::ffi::contents::device;
+use crate::{CellError, Cuda, DeviceElement, Result};
 
 /// A sparse matrix on the device. Its offsets and columns have been checked, so kernels and libraries may index by
 /// them.

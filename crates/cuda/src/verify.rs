@@ -3,13 +3,11 @@
 
 use gpubench_backend::contents::{Contents, Fingerprints, Memory, Span, beyond, join};
 use gpubench_backend::{Job, Prepared, SamplingMode};
-use gpubench_report::error::CellError;
 
-use super::context::Cuda;
-use super::failure::Result;
 use super::ffi::contents::{Checks, SLOTS};
 use super::kernels::{KernelSource, kernel_source};
 use super::timing::Timer;
+use crate::{CellError, Cuda, Result};
 
 pub(super) static SOURCE: KernelSource = kernel_source!("measure/fingerprint");
 

@@ -5,7 +5,6 @@ use std::marker::PhantomData;
 
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::Prepared;
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::launch::{LaunchShape, Start, enqueue, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::ffi::tuning::grid;
@@ -13,7 +12,7 @@ use gpubench_cuda::kernels::{ByType, KernelSource, kernel_source, kernel_source_
 use gpubench_cuda::ops::dense::{Resident, column};
 use gpubench_cuda::ops::reduction::{BLOCKS_PER_MULTIPROCESSOR, reserve};
 use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
-use gpubench_cuda::{CellError, Result};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, Result};
 
 static ONE_PASS: ByType = kernel_source_by_type!("reduction/reduction", "ONE_PASS_");
 static THREE_PASS: KernelSource = kernel_source!("reduction/reduction", "THREE_PASS");

@@ -4,7 +4,6 @@
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::contents::device;
 use gpubench_cuda::ffi::launch::{Alternating, BLOCK, LaunchShape, Start, allow_shared, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
@@ -13,7 +12,7 @@ use gpubench_cuda::kernels::{ByType, kernel_source_by_type};
 use gpubench_cuda::ops::dense::column;
 use gpubench_cuda::ops::solve::{NOT_POSITIVE_DEFINITE, check_info};
 use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
-use gpubench_cuda::{CellError, Result};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, Result};
 use gpubench_report::data::Operand;
 use gpubench_report::error::Unavailable;
 

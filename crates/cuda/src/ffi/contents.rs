@@ -5,13 +5,11 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaFunction, CudaSlice, DevicePtrMut, result};
 use gpubench_backend::contents::{Memory, SPOILED, Span};
-use gpubench_report::error::CellError;
 
-use super::super::context::Cuda;
 use super::super::kernels::KernelSource;
 use super::launch::enqueue;
 use super::tuning::grid;
-use crate::failure::{Result, driver};
+use crate::{CellError, Cuda, Result, driver};
 
 /// Describes the memory of a device array.
 pub fn device<T>(array: &mut CudaSlice<T>) -> Memory<'_> {

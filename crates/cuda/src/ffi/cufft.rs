@@ -10,11 +10,9 @@ use std::sync::Arc;
 use cudarc::cufft::sys::{self, cufftType};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
 use gpubench_report::case::DType;
-use gpubench_report::error::CellError;
 
 use super::succeeded;
-use crate::context::DeviceElement;
-use crate::failure::{Result, driver};
+use crate::{CellError, DeviceElement, Result, driver};
 
 const FORWARD: c_int = -1;
 

@@ -4,10 +4,9 @@ use std::ffi::c_void;
 
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result, sys};
-use gpubench_report::error::CellError;
 
 use super::status::Status;
-use crate::failure::{Result, driver};
+use crate::{CellError, Result, driver};
 
 /// Threads per block of kernels without a shape of their own.
 pub const BLOCK: u32 = 256;

@@ -3,14 +3,12 @@
 use std::marker::PhantomData;
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
-use gpubench_report::error::CellError;
 
-use super::super::context::Cuda;
 use super::super::kernels::KernelSource;
 use super::launch::{Argument, LaunchShape, Start, enqueue_shaped, fits, read, write};
 use super::replay::{Launch, Replay};
 use super::tuning::grid;
-use crate::failure::Result;
+use crate::{CellError, Cuda, Result};
 
 /// Bytes of shared memory that the system takes in each block, for compute capability 8.0 and later.
 const SYSTEM_SHARED: u32 = 1 << 10;

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream};
 
-use super::super::context::Cuda;
 use super::super::kernels::KernelSource;
 use super::launch::{LaunchShape, enqueue, enqueue_shaped, fits, write};
 use super::mapped::MappedWords;
 use super::tuning::grid;
-use crate::failure::Result;
+use crate::{Cuda, Result};
 
 /// Timestamps that a [`Mailbox`] has room for.
 pub(crate) const TIMESTAMPS: usize = 2;

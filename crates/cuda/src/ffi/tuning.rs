@@ -7,8 +7,7 @@ use cudarc::driver::CudaFunction;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
 
 use super::launch::{BLOCK, LaunchShape, Start};
-use crate::context::Cuda;
-use crate::failure::{Result, driver};
+use crate::{Cuda, Result, driver};
 
 /// The first compute capability with [`Start::Early`].
 const FIRST_WITH_EARLY: i32 = 90;

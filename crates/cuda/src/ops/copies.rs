@@ -8,8 +8,7 @@ use gpubench_report::data::Operand;
 use super::dense::{Resident, square};
 use super::host_buffer::HostBuffer;
 use super::{Kernel, Setup, by_dtype, opt_in, variant};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
+use crate::{Cuda, DeviceElement, Result};
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel::bare(

@@ -4,12 +4,10 @@ use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
 use gpubench_report::data::Operand;
-use gpubench_report::error::CellError;
 
 use super::Setup;
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
 use crate::ffi::contents::device;
+use crate::{CellError, Cuda, DeviceElement, Result};
 
 /// The operands and the answer of a case of size N, on the device.
 pub struct Resident<T, A, const INPUTS: usize> {

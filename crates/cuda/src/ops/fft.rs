@@ -5,18 +5,15 @@ use std::marker::PhantomData;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_backend::Prepared;
 use gpubench_report::data::{Dense, Operand};
-use gpubench_report::error::CellError;
 use rustfft::num_complex::Complex;
 
 use super::dense::Resident;
 use super::{Kernel, Setup, by_dtype, variant};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
 use crate::ffi::cufft::SquareTransform;
 use crate::ffi::launch::{enqueue, fits, read, write};
 use crate::ffi::tuning::grid;
 use crate::kernels::{KernelSource, kernel_source};
-use crate::library::Library;
+use crate::{CellError, Cuda, DeviceElement, Library, Result};
 
 static SOURCE: KernelSource = kernel_source!("fft/fill");
 

@@ -10,11 +10,10 @@ use super::dense::{Resident, square};
 use super::elementwise::{self, sine};
 use super::host_buffer::HostBuffer;
 use super::{Kernel, Setup, by_dtype, variant};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
 use crate::ffi::launch::{LaunchShape, enqueue_shaped, fits, read, write};
 use crate::ffi::map::Map;
 use crate::kernels::{KernelSource, kernel_source};
+use crate::{Cuda, DeviceElement, Result};
 
 static SOURCE: KernelSource = kernel_source!("loops/sine_at");
 

@@ -14,12 +14,11 @@ use gpubench_report::data::Operand;
 use gpubench_report::error::Unavailable;
 
 use super::{Kernel, Setup, variant};
-use crate::context::Cuda;
-use crate::failure::{Result, driver};
 use crate::ffi::driver::SecondContext;
 use crate::ffi::launch::{LaunchShape, enqueue_shaped};
 use crate::ffi::replay::capture;
 use crate::kernels::{KernelSource, kernel_source};
+use crate::{Cuda, Result, driver};
 
 static SOURCE: KernelSource = kernel_source!("overhead/empty");
 

@@ -8,11 +8,9 @@ use gpubench_report::data::Operand;
 
 use super::dense::column;
 use super::{Kernel, Setup, opt_in, variant};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::{CellError, Result};
 use crate::ffi::contents::device;
 use crate::ffi::cusolver::{Solution, SolutionRoutine, Solver, cholesky, lu};
-use crate::library::Library;
+use crate::{CellError, Cuda, DeviceElement, Library, Result};
 
 pub(super) static KERNELS: &[Kernel] = &[
     Kernel::by_library(

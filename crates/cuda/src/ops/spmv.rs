@@ -7,12 +7,10 @@ use gpubench_report::data::{Csr, Operand};
 
 use super::dense::{Resident, column};
 use super::{Kernel, Setup, by_dtype, variant};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::{Result, driver};
 use crate::ffi::contents::device;
 use crate::ffi::cusparse::{MatrixVector, Sparse};
-use crate::library::Library;
 use crate::sparse::{DeviceCsr, device_bytes};
+use crate::{Cuda, DeviceElement, Library, Result, driver};
 
 pub(super) static KERNELS: &[Kernel] = &[Kernel::by_library(
     variant("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed in advance"),

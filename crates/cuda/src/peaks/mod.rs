@@ -6,16 +6,14 @@ mod products;
 
 use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
 use gpubench_backend::{BusRates, Peaks, TransferMemory};
-use gpubench_report::error::CellError;
 
-use super::context::Cuda;
 use super::ffi::driver::Elapsed;
 use super::ffi::map::Map;
 use super::kernels::{KernelSource, kernel_source};
 use super::timing::Timer;
 use super::transfer::TransferTimer;
 use super::transfer_stats::{CopyRepetitions, CopyTime};
-use crate::failure::Result;
+use crate::{CellError, Cuda, Result};
 
 /// Kernels for memory bandwidth, and for operands.
 pub(super) static SOURCE: KernelSource = kernel_source!("measure/peaks");

@@ -5,13 +5,11 @@ use std::time::Instant;
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
 use gpubench_ops as op;
 use gpubench_report::case::{Case, DType};
-use gpubench_report::error::CellError;
 
-use super::super::context::{Cuda, DeviceElement};
 use super::super::ffi::cublas::{Arithmetic, Cublas};
 use super::super::timing::Timer;
 use super::{uniform, unless_device_lost};
-use crate::failure::Result;
+use crate::{CellError, Cuda, DeviceElement, Result};
 
 /// Sizes to try, each twice the last. On a slow device a small product already reaches the peak rate.
 const SIZES: [i32; 3] = [2048, 4096, 8192];

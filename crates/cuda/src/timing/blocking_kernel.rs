@@ -5,9 +5,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::super::context::Cuda;
 use super::super::ffi::timing::{Mailbox, TimingKernels};
-use crate::failure::Result;
+use crate::{Cuda, Result};
 
 /// Nanoseconds after which a blocking kernel times out: far longer than queuing a sample takes, and short for a
 /// person.

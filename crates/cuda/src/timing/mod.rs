@@ -12,10 +12,9 @@ use gpubench_backend::{ClockCheck, History, Job, Prepared, Sample, SamplingMode,
 use gpubench_report::case::Cache;
 use serde_json::{Value, json};
 
-use super::context::Cuda;
 use super::ffi::driver::Elapsed;
 use super::kernels::{KernelSource, kernel_source};
-use crate::failure::Result;
+use crate::{Cuda, Result};
 use event_overhead::EventOverhead;
 use history::{batch_size, next_mode};
 use spin::CycleSpin;

@@ -6,14 +6,12 @@
 
 use gpubench_backend::{Job, TimerOverhead};
 use gpubench_report::case::Cache;
-use gpubench_report::error::CellError;
 use gpubench_report::measure::stats::median;
 
-use super::super::context::Cuda;
 use super::event_overhead::EventOverhead;
 use super::spin::Spin;
 use super::timing_rig::{DeviceReading, TimingRig};
-use crate::failure::Result;
+use crate::{CellError, Cuda, Result};
 
 /// Number and nanoseconds of the spins that bring an idle device to its working clock, which takes tens of
 /// milliseconds.

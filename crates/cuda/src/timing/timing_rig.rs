@@ -8,13 +8,12 @@ use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaEvent, CudaSlice};
 use gpubench_report::case::Cache;
 
-use super::super::context::Cuda;
 use super::super::ffi::completion::Completion;
 use super::super::ffi::driver::{self as ffi, Elapsed};
 use super::super::ffi::timing::{Mailbox, TimingKernels};
 use super::SOURCE;
 use super::blocking_kernel::BlockingKernel;
-use crate::failure::{Result, driver};
+use crate::{Cuda, Result, driver};
 
 /// Enqueues the work once.
 pub(crate) type EnqueueFn<'a> = dyn FnMut() -> Result<()> + 'a;

@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 
 use gpubench_backend::Prepared;
 use gpubench_cuda::catalogue::Choices;
-use gpubench_cuda::context::Cuda;
 use gpubench_cuda::kernels::KernelSource;
 use gpubench_cuda::ops::Setup;
-use gpubench_cuda::{CellError, Result, Timer};
+use gpubench_cuda::{CellError, Cuda, Result, Timer};
 use gpubench_report::case::{Cache, Case, DType};
 use gpubench_report::data::Operand;
 use gpubench_report::measure::stats::upper_median;

@@ -9,7 +9,6 @@ mod tiles;
 
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::Prepared;
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::launch::{LaunchShape, Start, allow_shared, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::ffi::tuning::{divide_equally, earliest_start};
@@ -17,7 +16,7 @@ use gpubench_cuda::kernels::KernelSource;
 use gpubench_cuda::ops::dense::Resident;
 use gpubench_cuda::ops::fft::spectrum;
 use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
-use gpubench_cuda::{CellError, Result};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, Result};
 
 use plan::{ChoosePlan, FftPlan, Pass};
 

@@ -5,11 +5,10 @@ mod ozaki2;
 mod padded;
 
 use gpubench_backend::{Accuracy, Prepared};
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::cublas::{WORKSPACE, checked_side};
 use gpubench_cuda::ops::dense::{Resident, square};
 use gpubench_cuda::ops::{CONVERT, Kernel, Setup, emulated, opt_in, reduced};
-use gpubench_cuda::{Library, Result};
+use gpubench_cuda::{Cuda, DeviceElement, Library, Result};
 use gpubench_report::case::DType;
 
 pub use own::SquareProduct;

@@ -4,13 +4,12 @@
 use std::marker::PhantomData;
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
-use gpubench_cuda::Result;
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::launch::{
     Argument, BLOCK, LaunchShape, Start, allow_shared, enqueue_shaped, fits, read, write,
 };
 use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::kernels::{KernelSource, kernel_source};
+use gpubench_cuda::{Cuda, DeviceElement, Result};
 use gpubench_report::case::DType;
 use gpubench_report::error::Unavailable;
 

@@ -5,7 +5,6 @@ mod plan;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::contents::device;
 use gpubench_cuda::ffi::launch::{
     Alternating, Argument, BLOCK, LaunchShape, Start, allow_shared, read, write,
@@ -15,7 +14,7 @@ use gpubench_cuda::kernels::{ByType, KernelSource, kernel_source, kernel_source_
 use gpubench_cuda::ops::spgemm::{download, factors, upload};
 use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
 use gpubench_cuda::sparse::DeviceCsr;
-use gpubench_cuda::{CellError, Result, driver};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, Result, driver};
 use gpubench_report::data::{Csr, Operand};
 use gpubench_report::error::Unavailable;
 

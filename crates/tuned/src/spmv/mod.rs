@@ -5,7 +5,6 @@ mod parts;
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::launch::{Argument, BLOCK, LaunchShape, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::kernels::{KernelSource, kernel_source};
@@ -13,7 +12,7 @@ use gpubench_cuda::ops::dense::column;
 use gpubench_cuda::ops::spmv::{operands, vector_contents};
 use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
 use gpubench_cuda::sparse::DeviceCsr;
-use gpubench_cuda::{CellError, Result};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, Result};
 use gpubench_report::data::{Csr, Operand};
 
 use parts::cut;

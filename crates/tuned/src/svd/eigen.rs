@@ -2,12 +2,10 @@
 //! form, on chip or in panels until the rest fits there, launches of `kernels/svd/tridiagonal_eigen.cu`, and products.
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
-use gpubench_cuda::Result;
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::cublas::{Cublas, Matrix, Product};
 use gpubench_cuda::ffi::launch::{LaunchShape, Start, allow_shared, enqueue_shaped, fits, read, write};
 use gpubench_cuda::kernels::{KernelSource, kernel_source};
-use gpubench_report::error::CellError;
+use gpubench_cuda::{CellError, Cuda, DeviceElement, Result};
 
 use super::launch::{PANEL, SvdKernels};
 use super::on_chip::{LARGE_SIDES, OnChipReduction, Reduced, Rest};

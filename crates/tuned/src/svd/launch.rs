@@ -3,12 +3,10 @@
 use std::marker::PhantomData;
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
-use gpubench_cuda::Result;
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::cusolver::Vectors;
 use gpubench_cuda::ffi::launch::{Argument, BLOCK, enqueue, fits, read, write, write_from};
 use gpubench_cuda::kernels::{KernelSource, kernel_source};
-use gpubench_report::error::CellError;
+use gpubench_cuda::{CellError, Cuda, DeviceElement, Result};
 
 pub(super) static SOURCE: KernelSource = kernel_source!("svd/gram");
 

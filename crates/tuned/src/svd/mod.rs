@@ -10,14 +10,13 @@ mod panels;
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::contents::device;
 use gpubench_cuda::ffi::launch::{LaunchShape, Start, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::kernels::{ByType, kernel_source_by_type};
 use gpubench_cuda::ops::svd::check_info;
 use gpubench_cuda::ops::{CONVERT, Kernel, Setup, by_dtype, opt_in};
-use gpubench_cuda::{Library, Result};
+use gpubench_cuda::{Cuda, DeviceElement, Library, Result};
 use gpubench_report::data::Operand;
 use gpubench_report::error::Unavailable;
 

@@ -2,14 +2,12 @@
 //! `kernels/svd/tridiagonal.cu`.
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits};
-use gpubench_cuda::context::Cuda;
 use gpubench_cuda::ffi::launch::{
     LaunchShape, Start, allow_shared, enqueue_shaped, fits, read_from, write, write_from,
 };
 use gpubench_cuda::ffi::tuning::resident_blocks;
 use gpubench_cuda::kernels::{KernelSource, kernel_source};
-use gpubench_cuda::{Result, driver};
-use gpubench_report::error::CellError;
+use gpubench_cuda::{CellError, Cuda, Result, driver};
 
 /// A symmetric matrix of size `n` as Q T Qᵀ, with T tridiagonal and Q a product of reflectors I - tau v vᵀ.
 pub(super) struct Reduced {

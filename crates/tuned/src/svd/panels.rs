@@ -1,12 +1,10 @@
 //! The reduction of the first columns of a symmetric matrix, panel by panel: launches of `kernels/svd/tridiagonal_panel.cu`.
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
-use gpubench_cuda::Result;
-use gpubench_cuda::context::Cuda;
 use gpubench_cuda::ffi::launch::{LaunchShape, Start, enqueue, enqueue_shaped, fits, read, write};
 use gpubench_cuda::ffi::tuning::{grid, resident_blocks};
 use gpubench_cuda::kernels::{KernelSource, kernel_source};
-use gpubench_report::error::CellError;
+use gpubench_cuda::{CellError, Cuda, Result};
 
 use super::on_chip::{Reduced, SIDES, zero};
 

@@ -11,12 +11,10 @@ use std::ffi::c_int;
 
 use cudarc::cublas::sys::{cublasComputeType_t, cudaDataType_t};
 use cudarc::driver::CudaSlice;
-use gpubench_report::error::{CellError, Unavailable};
+use gpubench_report::error::Unavailable;
 
-use crate::context::Cuda;
-use crate::failure::Result;
-use crate::library::Library;
 use crate::loader;
+use crate::{CellError, Cuda, Library, Result};
 use calls::{Algorithm, CublasLtCalls, Owned, check};
 
 const WORKSPACE_BYTES: usize = 32 << 20;

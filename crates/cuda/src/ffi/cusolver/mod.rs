@@ -18,8 +18,7 @@ use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
 use gpubench_report::case::DType;
 
 use super::succeeded;
-use crate::context::Cuda;
-use crate::failure::{CellError, Result, driver};
+use crate::{CellError, Cuda, Result, driver};
 
 /// Symmetric matrices are read from their lower triangles in column-major order.
 const LOWER: sys::cublasFillMode_t = sys::cublasFillMode_t::CUBLAS_FILL_MODE_LOWER;

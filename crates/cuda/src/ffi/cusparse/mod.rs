@@ -14,12 +14,10 @@ use std::sync::Arc;
 use cudarc::cusparse::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
 use gpubench_report::case::DType;
-use gpubench_report::error::CellError;
 
 use super::succeeded;
-use crate::context::DeviceElement;
-use crate::failure::{Result, driver};
 use crate::sparse::DeviceCsr;
+use crate::{CellError, DeviceElement, Result, driver};
 
 /// The operation that leaves an operand as it is.
 const PLAIN: sys::cusparseOperation_t = sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE;

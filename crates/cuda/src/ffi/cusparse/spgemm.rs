@@ -6,13 +6,11 @@ use std::ffi::c_void;
 use cudarc::cusparse::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut};
 use gpubench_backend::contents::Memory;
-use gpubench_report::error::CellError;
 
 use super::super::tuning::fastest;
 use super::{BASE, INDEX, PLAIN, Sparse, SparseMatrix, buffer, check, one_and_zero, side, type_of};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
 use crate::sparse::DeviceCsr;
+use crate::{CellError, Cuda, DeviceElement, Result};
 
 /// The algorithms of a product that is computed once. The default one is the first.
 const ALGORITHMS: [sys::cusparseSpGEMMAlg_t; 3] = [
@@ -53,23 +51,11 @@ impl Unfilled {
     /// Makes a result of `rows x cols` with its `rows + 1` offsets at that address.
     fn new<T: DeviceElement>(rows: i64, cols: i64, offsets: u64) -> Result<Self> {
         let (mut raw, none) = (std::ptr::null_mut(), std::ptr::null_mut());
-        let offsets = offsets as *mut c_void;
+        let (offsets, of) = (offsets as *mut c_void, type_of(T::DTYPE));
         // SAFETY: `raw` is a place for one pointer; a matrix without entries needs offsets alone, and the addresses
         // are stored and not used by this call.
         check("cusparseCreateCsr", unsafe {
-            sys::cusparseCreateCsr(
-                &mut raw,
-                rows,
-                cols,
-                0,
-                offsets,
-                none,
-                none,
-                INDEX,
-                INDEX,
-                BASE,
-                type_of(T::DTYPE),
-            )
+            sys::cusparseCreateCsr(&mut raw, rows, cols, 0, offsets, none, none, INDEX, INDEX, BASE, of)
         })?;
         Ok(Unfilled(raw))
     }

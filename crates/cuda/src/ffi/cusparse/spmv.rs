@@ -4,12 +4,10 @@ use std::ffi::c_void;
 
 use cudarc::cusparse::sys;
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
-use gpubench_report::error::CellError;
 
 use super::{PLAIN, Sparse, SparseMatrix, buffer, check, one_and_zero, side, type_of};
-use crate::context::DeviceElement;
-use crate::failure::Result;
 use crate::sparse::DeviceCsr;
+use crate::{CellError, DeviceElement, Result};
 
 const ALGORITHM: sys::cusparseSpMVAlg_t = sys::cusparseSpMVAlg_t::CUSPARSE_SPMV_CSR_ALG2;
 
@@ -78,21 +76,10 @@ impl<T: DeviceElement> MatrixVector<T> {
 
     /// Returns the bytes of buffer that the product needs, at least one.
     pub(crate) fn work_bytes(&self) -> Result<usize> {
-        let (mut bytes, (handle, one, a, x, zero, y)) = (0, self.arguments());
+        let (mut bytes, of, (handle, one, a, x, zero, y)) = (0, type_of(T::DTYPE), self.arguments());
         // SAFETY: handle and descriptors are live, scalars are of the compute type, `bytes` is writable.
         check("cusparseSpMV_bufferSize", unsafe {
-            sys::cusparseSpMV_bufferSize(
-                handle,
-                PLAIN,
-                one,
-                a,
-                x,
-                zero,
-                y,
-                type_of(T::DTYPE),
-                ALGORITHM,
-                &mut bytes,
-            )
+            sys::cusparseSpMV_bufferSize(handle, PLAIN, one, a, x, zero, y, of, ALGORITHM, &mut bytes)
         })?;
         Ok(bytes.max(1))
     }
@@ -105,23 +92,12 @@ impl<T: DeviceElement> MatrixVector<T> {
             return Err(CellError::call("spmv", text));
         }
         if has_preprocess() {
-            let (handle, one, a, x, zero, y) = self.arguments();
+            let (of, (handle, one, a, x, zero, y)) = (type_of(T::DTYPE), self.arguments());
             let buffer = buffer(&work, &self.sparse.stream);
             // SAFETY: handle and descriptors are live, scalars are of the compute type, the buffer is large enough
             // and is the one that every product passes.
             check("cusparseSpMV_preprocess", unsafe {
-                sys::cusparseSpMV_preprocess(
-                    handle,
-                    PLAIN,
-                    one,
-                    a,
-                    x,
-                    zero,
-                    y,
-                    type_of(T::DTYPE),
-                    ALGORITHM,
-                    buffer,
-                )
+                sys::cusparseSpMV_preprocess(handle, PLAIN, one, a, x, zero, y, of, ALGORITHM, buffer)
             })?;
         }
         self.work = Some(work);

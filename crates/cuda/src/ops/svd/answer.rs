@@ -3,9 +3,8 @@
 use cudarc::driver::CudaSlice;
 use gpubench_report::data::Operand;
 
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::{CellError, Result};
 use crate::ffi::cusolver::Vectors;
+use crate::{CellError, Cuda, DeviceElement, Result};
 
 /// The layout in which a routine leaves the right singular vectors.
 #[derive(Clone, Copy)]

@@ -10,11 +10,9 @@ use gpubench_report::case::DType;
 use gpubench_report::data::Operand;
 
 use super::{CONVERT, Kernel, Setup, single, variant};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
 use crate::ffi::contents::device;
 use crate::ffi::cusolver::{Decomposition, Solver, SvdRoutine, Vectors, gesvd, gesvda, gesvdj, gesvdp};
-use crate::library::Library;
+use crate::{Cuda, DeviceElement, Library, Result};
 pub use answer::{Right, answer, check_info};
 
 /// Declares a variant by a routine of cuSOLVER.

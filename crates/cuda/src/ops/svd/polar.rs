@@ -10,12 +10,10 @@ use gpubench_report::data::Operand;
 
 use super::super::{CONVERT, Setup};
 use super::answer::{Right, answer};
-use crate::context::Cuda;
-use crate::failure::Result;
 use crate::ffi::contents::device;
 use crate::ffi::cusolver::{Decomposition, Solver, Vectors, gesvdp};
 use crate::ffi::map::Map;
-use crate::library::Library;
+use crate::{Cuda, Library, Result};
 
 /// Operand and answer in float32, all intermediate arrays in float64.
 struct WidenedPolar {

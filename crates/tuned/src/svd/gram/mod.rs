@@ -12,7 +12,6 @@ mod repair;
 use cudarc::driver::{CudaSlice, DevicePtr};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::contents::device;
 use gpubench_cuda::ffi::cusolver::{
     Decomposition, EigenDecomposition, Solver, Vectors, gesvd, gesvdp, syevd,
@@ -22,7 +21,7 @@ use gpubench_cuda::ffi::pinned::Pinned;
 use gpubench_cuda::ffi::replay::Recording;
 use gpubench_cuda::ops::svd::{Right, answer, check_info};
 use gpubench_cuda::ops::{CONVERT, Setup};
-use gpubench_cuda::{Library, Result, driver};
+use gpubench_cuda::{Cuda, DeviceElement, Library, Result, driver};
 use gpubench_report::case::DType;
 use gpubench_report::data::Operand;
 use gpubench_report::error::Unavailable;

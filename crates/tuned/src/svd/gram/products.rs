@@ -1,9 +1,8 @@
 //! Products of square matrices by cuBLAS, of padded copies where that takes less time.
 
 use cudarc::driver::{CudaSlice, CudaStream};
-use gpubench_cuda::Result;
-use gpubench_cuda::context::Cuda;
 use gpubench_cuda::ffi::cublas::{Cublas, Matrix, Product};
+use gpubench_cuda::{Cuda, Result};
 
 use crate::matmul::{PaddedCopies, padded_side};
 

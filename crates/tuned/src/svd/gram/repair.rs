@@ -1,8 +1,7 @@
 //! Makes nearly orthonormal vectors orthonormal by products: Newton-Schulz steps and refinement, and checks the
 //! result.
 
-use gpubench_cuda::context::DeviceElement;
-use gpubench_cuda::{Result, driver};
+use gpubench_cuda::{DeviceElement, Result, driver};
 use gpubench_report::case::DType;
 
 use super::products::{plain, transposed};
