@@ -46,6 +46,9 @@ use timing::flush_by_reading::CacheReader;
 use timing::pin::Pins;
 use timing::{flush, thread_speed};
 
+/// The result of making a job or of a call in one.
+type Result<T, E = CellError> = std::result::Result<T, E>;
+
 /// The registration.
 pub const REGISTRATION: Registration = Registration {
     name: "cpu",
@@ -200,16 +203,11 @@ impl Backend for CpuBackend {
         Some(peaks::depend_on(self.threads, &self.libraries, &self.interleaved, &self.dtypes))
     }
 
-    fn peaks(&mut self) -> Result<Option<Peaks>, CellError> {
+    fn peaks(&mut self) -> Result<Option<Peaks>> {
         Ok(peaks::measure(self.threads, &self.kernels, self.library.as_deref(), &self.dtypes).plausible())
     }
 
-    fn prepare(
-        &mut self,
-        variant: &str,
-        case: &Case,
-        inputs: &mut [Operand],
-    ) -> Result<Box<Prepared>, CellError> {
+    fn prepare(&mut self, variant: &str, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>> {
         let listed =
             self.kernels.iter().find(|listed| listed.variant.op == case.op && listed.variant.name == variant);
         let listed =
@@ -226,7 +224,7 @@ impl Backend for CpuBackend {
         listed.prepare(self.threads, case, inputs)
     }
 
-    fn time(&mut self, job: &mut Prepared, cache: Cache) -> Result<Sample, CellError> {
+    fn time(&mut self, job: &mut Prepared, cache: Cache) -> Result<Sample> {
         match cache {
             Cache::Hot => timing::back_to_back(&mut job.job, job.traits.resets),
             Cache::Cold => {

@@ -9,10 +9,10 @@ use std::marker::PhantomData;
 
 use gpubench_report::case::DType;
 use gpubench_report::data::Real;
-use gpubench_report::error::CellError;
 use rustfft::num_complex::Complex;
 
 use super::blas::Provider;
+use crate::{CellError, Result};
 
 const CONJUGATE_EVEN_STORAGE: c_int = 10;
 const PLACEMENT: c_int = 11;
@@ -74,7 +74,7 @@ impl<T: Real> MklMatrix<T> {
     ///
     /// # Errors
     /// The library has no DFTI, or refuses the side.
-    pub(crate) fn new(mkl: &Provider, side: usize) -> Result<Self, CellError> {
+    pub(crate) fn new(mkl: &Provider, side: usize) -> Result<Self> {
         let length = c_long::try_from(side).map_err(failed)?;
         let (lengths, strides): ([c_long; 2], [c_long; 3]) = ([length, length], [0, length, 1]);
         let precision = match T::DTYPE {
@@ -110,7 +110,7 @@ impl<T: Real> MklMatrix<T> {
     ///
     /// # Panics
     /// One of them has another number of elements.
-    pub(crate) fn transform(&self, input: &[T], output: &mut [Complex<T>]) -> Result<(), CellError> {
+    pub(crate) fn transform(&self, input: &[T], output: &mut [Complex<T>]) -> Result<()> {
         let elements = self.side * self.side;
         assert_eq!((input.len(), output.len()), (elements, elements));
         let (input, output) = (input.as_ptr().cast_mut().cast(), output.as_mut_ptr().cast::<c_void>());
@@ -120,7 +120,7 @@ impl<T: Real> MklMatrix<T> {
     }
 
     /// Turns a status other than 0 into an error.
-    fn checked(&self, status: c_long) -> Result<(), CellError> {
+    fn checked(&self, status: c_long) -> Result<()> {
         if status == 0 {
             return Ok(());
         }

@@ -10,12 +10,12 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::{CellError, Result, Unavailable};
 use gpubench_backend::Finding;
 use gpubench_backend::host::install_folders::InstallFolders;
 use gpubench_backend::host::shared_library::SharedLibrary;
 use gpubench_report::case::DType;
 use gpubench_report::data::Real;
-use gpubench_report::error::{CellError, Unavailable};
 use rayon::prelude::*;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
@@ -242,12 +242,7 @@ impl<T: Real + FftNum> FftwMatrix<T> {
     ///
     /// # Panics
     /// The matrix or the output has another number of elements.
-    pub(crate) fn new(
-        side: usize,
-        threads: usize,
-        input: &[T],
-        output: &mut [Complex<T>],
-    ) -> Result<Self, CellError> {
+    pub(crate) fn new(side: usize, threads: usize, input: &[T], output: &mut [Complex<T>]) -> Result<Self> {
         assert_eq!((input.len(), output.len()), (side * side, side * side));
         let fftw = Fftw::of(T::DTYPE)?;
         let refused = || CellError::Failed(format!("FFTW makes no plan for a side of {side}"));

@@ -7,8 +7,8 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::path::Path;
 
+use crate::{CellError, Result};
 use gpubench_backend::host::shared_library::SharedLibrary;
-use gpubench_report::error::CellError;
 
 type Region = unsafe extern "C" fn(*mut c_void);
 
@@ -30,7 +30,7 @@ impl OpenMp {
     ///
     /// # Errors
     /// It lacks one.
-    pub(crate) fn of_intel() -> Result<OpenMp, CellError> {
+    pub(crate) fn of_intel() -> Result<OpenMp> {
         let found = || -> Result<OpenMp, String> {
             // SAFETY: the library is loaded, so that nothing is initialised; the types are those of its headers.
             unsafe {

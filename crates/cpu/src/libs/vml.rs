@@ -7,9 +7,9 @@ use std::ffi::c_int;
 
 use gpubench_report::case::DType;
 use gpubench_report::data::Real;
-use gpubench_report::error::CellError;
 
 use super::blas::Provider;
+use crate::{CellError, Result};
 
 type VectorFunction<T> = unsafe extern "C" fn(c_int, *const T, *mut T);
 
@@ -25,7 +25,7 @@ impl<T: Real> VmlFunctions<T> {
     ///
     /// # Errors
     /// The library lacks one.
-    pub(crate) fn of(mkl: &Provider) -> Result<Self, CellError> {
+    pub(crate) fn of(mkl: &Provider) -> Result<Self> {
         let (sine, cosine) = match T::DTYPE {
             DType::F32 => ("vsSin", "vsCos"),
             DType::F64 => ("vdSin", "vdCos"),

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use gpubench_backend::{Accuracy, Prepared, Side, Variant};
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::{Operand, Real};
-use gpubench_report::error::CellError;
 
 use crate::libs::blas::{BlasLibrary, Vendor};
 use crate::libs::fftw;
 use crate::operands::HostMatrix;
+use crate::{CellError, Result};
 
 /// What a job is prepared for.
 pub(crate) struct JobRequest<'a> {
@@ -23,7 +23,7 @@ pub(crate) struct JobRequest<'a> {
 }
 
 /// A prepared job, or the reason that there is none.
-pub(crate) type PreparedJob = Result<Box<Prepared>, CellError>;
+pub(crate) type PreparedJob = Result<Box<Prepared>>;
 
 impl<'a> JobRequest<'a> {
     pub(super) fn side(&self) -> usize {
@@ -31,7 +31,7 @@ impl<'a> JobRequest<'a> {
     }
 
     /// Returns the BLAS library of the variant.
-    pub(super) fn blas(&self) -> Result<&'a BlasLibrary, CellError> {
+    pub(super) fn blas(&self) -> Result<&'a BlasLibrary> {
         self.blas.ok_or_else(|| CellError::Failed("the variant has no BLAS library".into()))
     }
 
@@ -39,7 +39,7 @@ impl<'a> JobRequest<'a> {
     ///
     /// # Errors
     /// The number of operands is not `N`, or one of them is sparse or has elements of another type.
-    pub(super) fn operands<T: Real, const N: usize>(&mut self) -> Result<[HostMatrix<T>; N], CellError> {
+    pub(super) fn operands<T: Real, const N: usize>(&mut self) -> Result<[HostMatrix<T>; N]> {
         let taken = self.inputs.iter_mut().map(HostMatrix::of).collect::<Result<Vec<_>, _>>()?;
         taken.try_into().map_err(|_| self.wrong_operands(N))
     }

@@ -2,10 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use crate::Result;
 use faer::Par;
 use faer::dyn_stack::{MemBuffer, StackReq};
 use gpubench_backend::host::memory;
-use gpubench_report::error::CellError;
 
 pub(crate) mod partition;
 pub(crate) mod wake;
@@ -31,7 +31,7 @@ pub(crate) trait ThreadPool {
     /// Uses `threads` threads for later executions.
     fn choose(&mut self, threads: usize);
 
-    fn wake_threads(&mut self) -> Result<(), CellError>;
+    fn wake_threads(&mut self) -> Result<()>;
 }
 
 /// The thread that times, which needs no others.
@@ -44,7 +44,7 @@ impl ThreadPool for CallingThread {
 
     fn choose(&mut self, _: usize) {}
 
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> Result<()> {
         Ok(())
     }
 }
@@ -65,7 +65,7 @@ impl Faer {
     ///
     /// # Errors
     /// A limit of the process leaves too little address space.
-    pub(crate) fn new(threads: usize, side: usize, max_side: usize) -> Result<Self, CellError> {
+    pub(crate) fn new(threads: usize, side: usize, max_side: usize) -> Result<Self> {
         memory::check_packing_space()?;
         Ok(Faer { par: faer_par(threads), choices: choices_for(side, max_side, threads) })
     }
@@ -86,7 +86,7 @@ impl ThreadPool for Faer {
         self.par = faer_par(threads);
     }
 
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> Result<()> {
         wake::pool(self.par.degree());
         Ok(())
     }

@@ -3,9 +3,9 @@
 
 use std::time::Instant;
 
+use crate::Result;
 use gpubench_backend::host::usage::Usage;
 use gpubench_backend::{Job, PageFaults, Sample, TimerOverhead};
-use gpubench_report::error::CellError;
 use gpubench_report::measure::stats::median;
 
 pub(crate) mod flush;
@@ -24,7 +24,7 @@ const READINGS: usize = 1001;
 
 /// Resets the job and executes it with hot caches, immediately after another execution. A short execution is timed as
 /// the mean of a batch, unless the job `resets` its operands.
-pub(crate) fn back_to_back(job: &mut dyn Job, resets: bool) -> Result<Sample, CellError> {
+pub(crate) fn back_to_back(job: &mut dyn Job, resets: bool) -> Result<Sample> {
     job.reset()?;
     let single = timed(job, 1)?;
     if single.host_s >= SHORT_S || resets {
@@ -35,7 +35,7 @@ pub(crate) fn back_to_back(job: &mut dyn Job, resets: bool) -> Result<Sample, Ce
 }
 
 /// Executes `job` `count` times between two readings of the clock. The caller has reset the job.
-pub(crate) fn timed(job: &mut dyn Job, count: u32) -> Result<Sample, CellError> {
+pub(crate) fn timed(job: &mut dyn Job, count: u32) -> Result<Sample> {
     let before = Usage::now();
     let start = Instant::now();
     for _ in 0..count {
@@ -67,12 +67,12 @@ mod tests {
     struct Calling<F>(F);
 
     impl<F: FnMut()> Job for Calling<F> {
-        fn execute(&mut self) -> Result<(), CellError> {
+        fn execute(&mut self) -> Result<()> {
             (self.0)();
             Ok(())
         }
 
-        fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        fn answer(&mut self) -> Result<Vec<Operand>> {
             Ok(vec![])
         }
     }

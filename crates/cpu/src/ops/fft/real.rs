@@ -9,13 +9,13 @@
 use std::ops::Range;
 
 use gpubench_report::data::Real;
-use gpubench_report::error::CellError;
 use ndarray::{ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 
 use super::{LineFft, SERIAL, Spectrum, spectrum, tile};
+use crate::Result;
 use crate::operands::{ShowMemory, memory};
 use crate::ops::dense::{Matrices, MatrixKernel, prepared};
 use crate::ops::variants::{JobRequest, PreparedJob};
@@ -164,20 +164,17 @@ impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for RealFft<T> {
         });
     }
 
-    fn use_threads(&mut self, threads: usize, _: &mut Spectrum<T>) -> Result<(), CellError> {
+    fn use_threads(&mut self, threads: usize, _: &mut Spectrum<T>) -> Result<()> {
         self.cut = Cut::new(self.side, threads.clamp(1, self.threads), self.threads);
         Ok(())
     }
 
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> Result<()> {
         wake::pool(self.cut.tasks);
         Ok(())
     }
 
-    fn compute(
-        &mut self,
-        Matrices { inputs: [input], results, .. }: &mut Spectrum<T>,
-    ) -> Result<(), CellError> {
+    fn compute(&mut self, Matrices { inputs: [input], results, .. }: &mut Spectrum<T>) -> Result<()> {
         self.columns(input, &mut results[0]);
         self.rows(&mut results[0]);
         Ok(())

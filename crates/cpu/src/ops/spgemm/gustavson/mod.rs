@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use gpubench_backend::contents::{Contents, Memory, host};
 use gpubench_backend::{Job, JobTraits, Lent, Prepared};
 use gpubench_report::data::{Csr, Operand, Real};
-use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use self::queue::{Queue, UnplacedEntries};
@@ -18,6 +17,7 @@ use self::row::{Gathered, Rows, words};
 use crate::operands::{ShowMemory, memory, show_csr};
 use crate::ops::row_blocks::{BLOCKS_PER_THREAD, balanced};
 use crate::threads::{PerThread, choices_up_to, wake};
+use crate::{CellError, Result};
 
 mod queue;
 mod row;
@@ -59,7 +59,7 @@ pub(super) struct Gustavson<T> {
 
 impl<T: Real> Gustavson<T> {
     /// Prepares the product; `threads` is the number of threads of the pool.
-    pub(super) fn new(a: Csr, b: Csr, threads: usize, reuses: bool) -> Result<Self, CellError> {
+    pub(super) fn new(a: Csr, b: Csr, threads: usize, reuses: bool) -> Result<Self> {
         let (rows_of_a, cols_of_b) = (a.rows, b.cols);
         let mut job = Gustavson {
             a,
@@ -110,7 +110,7 @@ impl<T: Real> Gustavson<T> {
     }
 
     /// The rows of A and of B.
-    fn operands(&self) -> Result<RowsOfBoth<'_, T>, CellError> {
+    fn operands(&self) -> Result<RowsOfBoth<'_, T>> {
         Ok((Rows::of(&self.a)?, Rows::of(&self.b)?))
     }
 
@@ -211,7 +211,7 @@ impl<T: Real> Job for Gustavson<T> {
         ])
     }
 
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> Result<()> {
         wake::pool(self.threads);
         Ok(())
     }
@@ -220,7 +220,7 @@ impl<T: Real> Job for Gustavson<T> {
         self.threads = threads;
     }
 
-    fn execute(&mut self) -> Result<(), CellError> {
+    fn execute(&mut self) -> Result<()> {
         let mut work = take(&mut self.work);
         let (mut indptr, mut indices) = (take(&mut self.indptr), take(&mut self.indices));
         let mut values = take(&mut self.values);
@@ -267,7 +267,7 @@ impl<T: Real> Job for Gustavson<T> {
         Ok(())
     }
 
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+    fn answer(&mut self) -> Result<Vec<Operand>> {
         Ok(vec![Operand::Csr(Csr {
             rows: self.a.rows,
             cols: self.b.cols,
@@ -277,7 +277,7 @@ impl<T: Real> Job for Gustavson<T> {
         })])
     }
 
-    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<()> {
         let (rows, cols) = (self.a.rows, self.b.cols);
         let (indptr, indices) = (take(&mut self.indptr), take(&mut self.indices));
         let values = T::into_values(take(&mut self.values));

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use gpubench_report::data::{Csr, Real};
-use gpubench_report::error::CellError;
 
+use crate::Result;
 use crate::operands::{ShowMemory, memory};
 use crate::simd::{Vectorized, vectorize};
 
@@ -32,7 +32,7 @@ pub(super) struct Rows<'a, T> {
 }
 
 impl<'a, T: Real> Rows<'a, T> {
-    pub(super) fn of(matrix: &'a Csr) -> Result<Self, CellError> {
+    pub(super) fn of(matrix: &'a Csr) -> Result<Self> {
         Ok(Rows { indptr: &matrix.indptr, indices: &matrix.indices, values: T::slice(&matrix.values)? })
     }
 
