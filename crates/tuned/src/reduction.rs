@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::Prepared;
-use gpubench_cuda::ffi::launch::{LaunchShape, Start, enqueue, fits, read, write};
+use gpubench_cuda::ffi::launch::{LaunchShape, enqueue, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::ffi::tuning::grid;
 use gpubench_cuda::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
@@ -69,7 +69,7 @@ impl<T: DeviceElement> Statistics<T> {
         Ok(Statistics {
             cuda: cuda.clone(),
             moments: cuda.function(ONE_PASS.of(T::DTYPE), &entry)?,
-            shape: LaunchShape { grid: (grid, 1), threads, shared: 0, start: Start::InOrder },
+            shape: LaunchShape::new(grid, threads, 0),
             words: cuda.alloc(4 * grid as usize)?,
             replay: Replay::default(),
             len,

@@ -138,12 +138,8 @@ impl<T: DeviceElement> Cholesky<T> {
         let CholeskyPlan { grid, chains, .. } = self.plan;
         let (a, b, x) = (read(stream, a), read(stream, b), write(stream, x));
         let arguments = [a, b, x, work[0], work[1], info[0], info[1], self.n.into(), chains.into()];
-        let resident = |grid| LaunchShape {
-            grid: (grid, 1),
-            threads: BLOCK,
-            shared: shared::<T>(),
-            start: Start::Together,
-        };
+        let resident =
+            |grid| LaunchShape { start: Start::Together, ..LaunchShape::new(grid, BLOCK, shared::<T>()) };
         let solve = Launch::new(&self.solve, resident(grid), arguments);
         let Some(Refinement { residual, correct, grid, r }) = &mut self.refinement else {
             // SAFETY: the entry takes (const T*, const T*, T*, T*, T*, i32*, i32*, i32, i32). A has n * n elements, b and

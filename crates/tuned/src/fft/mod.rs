@@ -55,7 +55,7 @@ impl PassKernel {
         let (blocks, threads, shared) =
             (fitting(pass.blocks)?, fitting(pass.threads)?, fitting(pass.shared)?);
         allow_shared(&function, shared)?;
-        Ok(PassKernel { function, shape: LaunchShape { grid: (blocks, 1), threads, shared, start } })
+        Ok(PassKernel { function, shape: LaunchShape { start, ..LaunchShape::new(blocks, threads, shared) } })
     }
 }
 

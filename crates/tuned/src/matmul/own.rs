@@ -4,9 +4,7 @@
 use std::marker::PhantomData;
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
-use gpubench_cuda::ffi::launch::{
-    Argument, BLOCK, LaunchShape, Start, allow_shared, enqueue_shaped, fits, read, write,
-};
+use gpubench_cuda::ffi::launch::{Argument, LaunchShape, allow_shared, enqueue_shaped, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::kernels::{KernelSource, kernel_source};
 use gpubench_cuda::{Cuda, DeviceElement, Result};
@@ -120,7 +118,7 @@ impl<T: DeviceElement> SquareProduct<T> {
         let form = if n.is_multiple_of(width) { "_aligned" } else { "" };
         let function = cuda.function(&TILED, &format!("tiled{form}_{}", T::DTYPE))?;
         let tiles = n.div_ceil(32 * width);
-        let shape = LaunchShape { grid: (tiles, tiles), threads: BLOCK, shared: 0, start: Start::InOrder };
+        let shape = LaunchShape::of_blocks((tiles, tiles));
         Ok(SquareProduct::new(cuda, function, shape, n))
     }
 
@@ -158,12 +156,7 @@ impl<T: DeviceElement> SquareProduct<T> {
         let function = cuda.function(source, entry)?;
         allow_shared(&function, tile.shared)?;
         let tiles = n.div_ceil(tile.side);
-        let shape = LaunchShape {
-            grid: (tiles, tiles),
-            threads: tile.threads,
-            shared: tile.shared,
-            start: Start::InOrder,
-        };
+        let shape = LaunchShape { grid: (tiles, tiles), ..LaunchShape::new(1, tile.threads, tile.shared) };
         Ok(SquareProduct::new(cuda, function, shape, n))
     }
 

@@ -6,9 +6,7 @@ use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_cuda::ffi::contents::device;
-use gpubench_cuda::ffi::launch::{
-    Alternating, Argument, BLOCK, LaunchShape, Start, allow_shared, read, write,
-};
+use gpubench_cuda::ffi::launch::{Alternating, Argument, BLOCK, LaunchShape, allow_shared, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay, enqueue_each};
 use gpubench_cuda::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
 use gpubench_cuda::ops::spgemm::{download, factors, upload};
@@ -200,7 +198,7 @@ impl<T: DeviceElement> RowProduct<T> {
             // Only the ranked kernel has this argument.
             room.into(),
         ];
-        let shape = LaunchShape { grid: (blocks, 1), threads: 32 * warps, shared, start: Start::InOrder };
+        let shape = LaunchShape::new(blocks, 32 * warps, shared);
         let multiply = Launch::new(&self.multiply, shape, arguments);
         let Some((find_starts, starts)) = &mut self.starts else {
             // SAFETY: the entries take (const i32*, const i32*, const T*, const i32*, const i32*, const T*, i32*, i32*,

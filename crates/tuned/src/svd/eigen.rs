@@ -3,7 +3,7 @@
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_cuda::ffi::cublas::{Cublas, Matrix, Product};
-use gpubench_cuda::ffi::launch::{LaunchShape, Start, allow_shared, enqueue_shaped, fits, read, write};
+use gpubench_cuda::ffi::launch::{LaunchShape, allow_shared, enqueue_shaped, fits, read, write};
 use gpubench_cuda::kernels::{KernelSource, kernel_source};
 use gpubench_cuda::{CellError, Cuda, DeviceElement, Result};
 
@@ -199,11 +199,8 @@ impl TridiagonalEigen {
         fits("the scratch", &self.scratch, 3 * n * n)?;
         let (diagonal, subdiagonal) = (read(stream, &reduced.diagonal), read(stream, &reduced.subdiagonal));
         let (values, vectors) = (write(stream, values), write(stream, vectors));
-        let shape = |(threads, each): (u32, usize)| LaunchShape {
-            grid: (u32::try_from(n.div_ceil(each)).unwrap_or(u32::MAX), 1),
-            threads,
-            shared: self.shared,
-            start: Start::InOrder,
+        let shape = |(threads, each): (u32, usize)| {
+            LaunchShape::new(u32::try_from(n.div_ceil(each)).unwrap_or(u32::MAX), threads, self.shared)
         };
         let arguments = [diagonal, subdiagonal, side, values];
         // SAFETY: the entry takes (const double*, const double*, int, double*); it reads and writes what was checked above.

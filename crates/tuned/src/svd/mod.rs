@@ -11,7 +11,7 @@ use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
 use gpubench_cuda::ffi::contents::device;
-use gpubench_cuda::ffi::launch::{LaunchShape, Start, fits, read, write};
+use gpubench_cuda::ffi::launch::{LaunchShape, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::kernels::{ByType, kernel_source_by_type};
 use gpubench_cuda::ops::svd::check_info;
@@ -115,7 +115,7 @@ impl<T: DeviceElement> JacobiRotations<T> {
         fits("info", &self.info, 1)?;
         // A warp for every two columns.
         let threads = 32 * n.div_ceil(2) as u32;
-        let shape = LaunchShape { grid: (1, 1), threads, shared: 0, start: Start::InOrder };
+        let shape = LaunchShape::new(1, threads, 0);
         let arguments = [
             read(stream, matrix),
             write(stream, &mut self.left),

@@ -114,12 +114,8 @@ impl OnChipReduction {
         if blocks > 1 && blocks > resident_blocks(cuda, &function, form.threads, shared)? {
             return Ok(None);
         }
-        let shape = LaunchShape {
-            grid: (blocks, 1),
-            threads: form.threads,
-            shared,
-            start: if blocks > 1 { Start::Together } else { Start::InOrder },
-        };
+        let start = if blocks > 1 { Start::Together } else { Start::InOrder };
+        let shape = LaunchShape { start, ..LaunchShape::new(blocks, form.threads, shared) };
         Ok(Some(OnChipReduction { function, shape, n, mail: cuda.alloc(4 * n)? }))
     }
 

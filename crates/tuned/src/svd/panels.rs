@@ -92,8 +92,7 @@ impl PanelReduction {
             return Err(CellError::Failed(format!("a matrix of {n} columns has no panel at {start}")));
         }
         out.fits(n)?;
-        let shape =
-            LaunchShape { grid: (self.grids.1, 1), threads: THREADS, shared: 0, start: Start::Together };
+        let shape = LaunchShape { start: Start::Together, ..LaunchShape::new(self.grids.1, THREADS, 0) };
         let arguments = [
             read(stream, &self.padded),
             size(self.side)?.into(),
