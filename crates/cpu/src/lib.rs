@@ -73,7 +73,6 @@ pub fn check_library(path: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// The BLAS libraries of this machine.
 fn libraries(options: &Options) -> Vec<Arc<BlasLibrary>> {
     blas::all(&options.blas).into_iter().map(Arc::new).collect()
 }

@@ -33,7 +33,6 @@ impl KernelCache {
         KernelCache { folder: user_cache::folder("kernels", "GPUBENCH_KERNEL_CACHE", variable) }
     }
 
-    /// Returns the folder, or `None` when nothing is stored.
     pub(crate) fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }

@@ -171,7 +171,6 @@ impl Catalogue {
         self.kernels().filter_map(serves).collect()
     }
 
-    /// Returns the cases in which a variant needs `library`.
     fn need_of(&self, kernel: &Kernel, library: Library) -> Need {
         match kernel.variant.name.as_ref() {
             // Every timed variant needs kernels that NVRTC compiles.

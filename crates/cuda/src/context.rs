@@ -271,7 +271,6 @@ impl Cuda {
         self.shared.completion.get_or_init(|| Rc::clone(completion));
     }
 
-    /// Returns what graphs end with, if a timer has set it.
     pub(crate) fn completion(&self) -> Option<&Completion> {
         self.shared.completion.get().map(Rc::as_ref)
     }

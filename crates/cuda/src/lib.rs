@@ -61,7 +61,6 @@ pub fn compile(source: &KernelSource, chip: i32) -> Result<String> {
     Ok(compiler.compile(source.name, source.text).map_err(CellError::Failed)?.log)
 }
 
-/// The running backend.
 struct Started {
     cuda: Cuda,
     timer: Timer,

@@ -89,7 +89,6 @@ pub(crate) struct Loader {
 }
 
 impl Loader {
-    /// Makes a loader for a driver of CUDA release `major`.
     pub(crate) fn new(major: u32) -> Self {
         Loader { major, preferred: None, found: BTreeMap::new() }
     }

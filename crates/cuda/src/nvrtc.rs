@@ -3,7 +3,6 @@
 use super::ffi::nvrtc::{Compilation, Form, SourceFile, about, compile as compile_text};
 use super::kernels::{HEADERS, KernelSource};
 
-/// The target of a compilation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// Machine code for this compute capability, such as 90.
@@ -36,7 +35,6 @@ impl Target {
 /// registers, while another thread compiles for another architecture, as `tests/kernels.rs` does.
 const OPTIONS: &[&str] = &["--std=c++17", "--ptxas-options=-v"];
 
-/// A ready compiler for one target.
 #[derive(Clone, Debug)]
 pub(crate) struct Compiler {
     pub(crate) target: Target,

@@ -39,7 +39,6 @@ pub(crate) struct TransferTimer {
 }
 
 impl TransferTimer {
-    /// Makes a timer for data in those kinds of host memory.
     pub(crate) fn new(
         stream: &Arc<CudaStream>,
         elapsed: Elapsed,

@@ -22,7 +22,6 @@ pub(crate) struct CopyTime {
     pub device_s: f64,
 }
 
-/// Direction of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CopyDirection {
     /// Host to device.

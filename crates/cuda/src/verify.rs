@@ -11,7 +11,6 @@ use crate::{CellError, Cuda, Result};
 
 pub(super) static SOURCE: KernelSource = kernel_source!("measure/fingerprint");
 
-/// The checker for the jobs of one device.
 pub(super) struct Verifier {
     cuda: Cuda,
     checks: Checks,

@@ -42,7 +42,6 @@ fn failed(problem: impl Display) -> CellError {
 }
 
 impl DftiRoutines {
-    /// Finds the routines. The error describes the problem.
     fn of(mkl: &Provider) -> Result<DftiRoutines, String> {
         // SAFETY: the types are those of the header.
         unsafe {
@@ -119,7 +118,6 @@ impl<T: Real> MklMatrix<T> {
         self.checked(unsafe { (self.dfti.compute)(self.handle, input, output) })
     }
 
-    /// Turns a status other than 0 into an error.
     fn checked(&self, status: c_long) -> Result<()> {
         if status == 0 {
             return Ok(());

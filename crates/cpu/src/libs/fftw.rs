@@ -213,7 +213,6 @@ fn files(machine: &InstallFolders, dtype: DType) -> Vec<PathBuf> {
     files.filter_map(|file| file.canonicalize().ok()).collect()
 }
 
-/// Returns the name of a symbol with the prefix of the element type.
 fn name(dtype: DType, symbol: &str) -> String {
     match dtype {
         DType::F32 => format!("fftwf_{symbol}"),

@@ -12,7 +12,6 @@ use gpubench_backend::host::shared_library::SharedLibrary;
 
 type Region = unsafe extern "C" fn(*mut c_void);
 
-/// The routines of a runtime that is loaded.
 pub(crate) struct OpenMp {
     parallel: unsafe extern "C" fn(Region, *mut c_void, c_uint, c_uint),
     thread: unsafe extern "C" fn() -> c_int,

@@ -53,12 +53,10 @@ impl<T: Real> VmlFunctions<T> {
         unsafe { (self.set_threads)(before) };
     }
 
-    /// Writes the sines of `from`.
     pub(crate) fn sines(&self, from: &[T], to: &mut [T]) {
         apply(self.sine, from, to);
     }
 
-    /// Writes the cosines of `from`.
     pub(crate) fn cosines(&self, from: &[T], to: &mut [T]) {
         apply(self.cosine, from, to);
     }

@@ -43,7 +43,6 @@ impl<T: Blas> KernelWorkspace for ThinSvd<T> {
     }
 }
 
-/// Adds a copy of the operand, which the kernel destroys.
 fn matrices_and_copy<T: Real>(mut request: JobRequest<'_>) -> Result<Matrices<T, T, 1>> {
     let matrices = matrices::<T>(&mut request)?;
     Ok(Matrices { copy: matrices.inputs[0].to_vec(), ..matrices })

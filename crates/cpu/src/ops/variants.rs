@@ -11,7 +11,6 @@ use crate::libs::fftw;
 use crate::operands::HostMatrix;
 use crate::{CellError, Result};
 
-/// What a job is prepared for.
 pub(crate) struct JobRequest<'a> {
     /// Number of threads that the job may use.
     pub(crate) threads: usize,
@@ -30,7 +29,6 @@ impl<'a> JobRequest<'a> {
         self.case.side()
     }
 
-    /// Returns the BLAS library of the variant.
     pub(super) fn blas(&self) -> Result<&'a BlasLibrary> {
         self.blas.ok_or_else(|| CellError::Failed("the variant has no BLAS library".into()))
     }
@@ -71,7 +69,6 @@ pub(super) enum Scope {
     Mkl,
 }
 
-/// An entry of the table of an op.
 pub(super) struct CpuVariant {
     /// The name; for a BLAS library, the suffix after its word.
     name: &'static str,
@@ -183,7 +180,6 @@ impl AvailableVariant {
         }
     }
 
-    /// Returns `op/variant`.
     pub(crate) fn title(&self) -> String {
         format!("{}/{}", self.variant.op, self.variant.name)
     }

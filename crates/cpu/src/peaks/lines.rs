@@ -7,7 +7,6 @@ pub(crate) const WIDTH: usize = 8;
 /// The factor of the triad.
 pub(crate) const FACTOR: f64 = 3.0;
 
-/// A cache line of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct CacheLine(pub(crate) [f64; WIDTH]);

@@ -23,12 +23,10 @@ pub(crate) fn choices_for(side: usize, max_side: usize, threads: usize) -> Vec<u
     if side <= max_side { choices_up_to(threads) } else { vec![threads] }
 }
 
-/// The threads of a library that work on one job.
 pub(crate) trait ThreadPool {
     /// The numbers of threads to choose from: only one if fewer threads are never faster, none if there is no choice.
     fn choices(&self) -> Vec<usize>;
 
-    /// Uses `threads` threads for later executions.
     fn choose(&mut self, threads: usize);
 
     fn wake_threads(&mut self) -> Result<()>;
@@ -55,7 +53,6 @@ pub(crate) struct Faer {
     choices: Vec<usize>,
 }
 
-/// Returns faer's setting for `threads` threads.
 pub(crate) fn faer_par(threads: usize) -> Par {
     if threads > 1 { Par::rayon(threads) } else { Par::Seq }
 }
@@ -101,7 +98,6 @@ impl<S> PerThread<S> {
         PerThread((0..=rayon::current_num_threads()).map(|_| Mutex::new(make())).collect())
     }
 
-    /// Passes every value to `look`, one after another.
     pub(crate) fn each(&self, mut look: impl FnMut(&S)) {
         self.0.iter().for_each(|slot| look(&slot.lock().unwrap_or_else(PoisonError::into_inner)));
     }

@@ -63,7 +63,6 @@ mod tests {
     use gpubench_report::data::Operand;
     use std::time::Duration;
 
-    /// A job that calls a function.
     struct Calling<F>(F);
 
     impl<F: FnMut()> Job for Calling<F> {

@@ -37,7 +37,6 @@ impl Checks {
         Ok(Checks { cuda: cuda.clone(), kernel, sums })
     }
 
-    /// Clears all sums.
     pub(crate) fn clear(&mut self) -> Result<()> {
         self.cuda.stream.memset_zeros(&mut self.sums).map_err(driver("cuMemsetD8Async"))
     }

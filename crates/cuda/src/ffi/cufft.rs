@@ -84,7 +84,6 @@ impl<T: DeviceElement> SquareTransform<T> {
         Ok(plan)
     }
 
-    /// Returns whether the transform is one of real elements.
     pub(crate) fn is_real(&self) -> bool {
         self.is_real
     }

@@ -23,7 +23,6 @@ pub mod tuning;
 use gpubench_report::error::CellError;
 use status::Status;
 
-/// Fails if a library call did not return success.
 fn succeeded(call: &str, status: impl Into<Status>) -> Result<(), CellError> {
     let status = status.into();
     if status.is_success() {

@@ -8,7 +8,6 @@ use cudarc::nvrtc::sys::{self, nvrtcProgram, nvrtcResult};
 
 use super::status::Status;
 
-/// The result of a compilation.
 pub(crate) struct Compilation {
     /// CUBIN, or PTX if requested; empty if compilation failed.
     pub(crate) image: Vec<u8>,
@@ -18,7 +17,6 @@ pub(crate) struct Compilation {
     pub failure: Option<String>,
 }
 
-/// The form of the compiled program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Machine code of one chip.
@@ -58,7 +56,6 @@ pub(crate) struct SourceFile<'a> {
 }
 
 impl SourceFile<'_> {
-    /// Converts name and text to C strings.
     fn strings(&self) -> Result<[CString; 2], String> {
         let c = |text: &str| CString::new(text).map_err(|error| format!("{}: {error}", self.name));
         Ok([c(self.name)?, c(self.text)?])

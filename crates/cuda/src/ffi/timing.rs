@@ -24,7 +24,6 @@ const WORDS: usize = FIRST_TIMESTAMP + 2 * TIMESTAMPS;
 pub(crate) struct Mailbox(MappedWords<WORDS>);
 
 impl Mailbox {
-    /// Allocates the words, all zero.
     pub(crate) fn new(ctx: &Arc<CudaContext>) -> Result<Mailbox> {
         MappedWords::new(ctx).map(Mailbox)
     }
@@ -39,7 +38,6 @@ impl Mailbox {
         self.0.read(TIMED_OUT) == ticket
     }
 
-    /// Clears the timestamps.
     pub(crate) fn clear_timestamps(&self) {
         (FIRST_TIMESTAMP..WORDS).for_each(|word| self.0.write(word, 0));
     }
@@ -114,7 +112,6 @@ impl TimingKernels {
         unsafe { enqueue(stream, &self.flush_l2, grid, arguments) }
     }
 
-    /// Enqueues a kernel that does nothing.
     pub(crate) fn empty(&self, stream: &CudaStream) -> Result<()> {
         // SAFETY: the entry takes nothing.
         unsafe { enqueue_shaped(stream, &self.empty, LaunchShape::of_single_threads(1), []) }

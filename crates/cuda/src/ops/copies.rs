@@ -36,7 +36,6 @@ enum Direction {
     ToHost,
 }
 
-/// A copy between host and device.
 struct HostDeviceCopy<T> {
     cuda: Cuda,
     n: usize,
@@ -81,7 +80,6 @@ impl<T: DeviceElement> Job for HostDeviceCopy<T> {
     }
 }
 
-/// Makes a job of a copy within the device.
 fn within<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     setup.reserve_matrices(2)?;
     Ok(Resident::<T, T, 1>::square(setup)?.job(square, |cuda, [a], y| cuda.copy(a, y)))

@@ -47,7 +47,6 @@ impl<T: DeviceElement, A: DeviceRepr + ValidAsZeroBits, const INPUTS: usize> Res
     }
 }
 
-/// The arrays of a job, with the function that enqueues its work.
 struct ResidentJob<T, A, const INPUTS: usize, F> {
     // First, so that a library's handle is dropped before the memory that its work uses.
     enqueue: F,

@@ -8,7 +8,6 @@ use crate::ffi::pinned::Pinned;
 use crate::ffi::status::Status;
 use crate::{CellError, Cuda, DeviceElement, Result, driver};
 
-/// Elements in host memory.
 pub(crate) struct HostBuffer<T> {
     cuda: Cuda,
     memory: HostBlock<T>,

@@ -92,7 +92,6 @@ fn looped<T: DeviceElement>(
 }
 
 impl<T: DeviceElement> Looped<T> {
-    /// Enqueues `x = sin(x)`.
     fn sine(&mut self) -> Result<()> {
         self.kernel.run(&self.cuda.stream, [&self.x], &mut self.next)?;
         std::mem::swap(&mut self.x, &mut self.next);

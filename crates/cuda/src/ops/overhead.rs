@@ -114,7 +114,6 @@ fn graph(Setup { cuda, case, .. }: Setup<'_>) -> Result<Box<Prepared>> {
     }))
 }
 
-/// A kernel without arguments.
 pub(crate) struct Bare {
     function: CudaFunction,
 }

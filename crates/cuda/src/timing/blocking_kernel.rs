@@ -16,7 +16,6 @@ const TIMEOUT_NS: u64 = 250_000_000;
 /// some chips and every microsecond on others: 0.1 % and 4 % of this.
 const MIN_BLOCKED: Duration = Duration::from_micros(50);
 
-/// Numbers the blocking kernels of one stream.
 #[derive(Default)]
 pub(crate) struct BlockingKernel {
     ticket: u64,

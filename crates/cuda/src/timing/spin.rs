@@ -46,7 +46,6 @@ pub(crate) static KERNELS: &[Kernel] = &[
 /// Executions whose duration is kept: as many as the largest batch.
 const SLOTS: u32 = 32;
 
-/// The spinning job.
 pub(crate) struct Spin {
     cuda: Cuda,
     kernels: TimingKernels,
@@ -56,7 +55,6 @@ pub(crate) struct Spin {
 }
 
 impl Spin {
-    /// Makes a job that spins for `ns` nanoseconds.
     pub(crate) fn new(cuda: &Cuda, ns: u64) -> Result<Spin> {
         let kernels = TimingKernels::load(cuda, &SOURCE)?;
         Ok(Spin { kernels, ns, spun: cuda.alloc(SLOTS as usize)?, executions: 0, cuda: cuda.clone() })
@@ -106,7 +104,6 @@ impl Job for CycleSpin {
     }
 }
 
-/// A spin whose `execute` waits for the device.
 struct SpinAndWait(Spin);
 
 impl Job for SpinAndWait {

@@ -15,7 +15,6 @@ use super::SOURCE;
 use super::blocking_kernel::BlockingKernel;
 use crate::{Cuda, Result, driver};
 
-/// Enqueues the work once.
 pub(crate) type EnqueueFn<'a> = dyn FnMut() -> Result<()> + 'a;
 
 /// Host-clock readings of some work, in seconds since just before it was enqueued.
@@ -29,7 +28,6 @@ pub(crate) struct HostTimes {
     pub(crate) by_word: bool,
 }
 
-/// Device readings of some work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeviceReading {
     /// Seconds between the events around the work.
@@ -79,7 +77,6 @@ impl TimingRig {
         Ok(made)
     }
 
-    /// Returns whether the device's clock was throttled.
     pub(crate) fn is_throttled(&self, reading: &DeviceReading) -> bool {
         is_throttled(reading.sm_mhz, self.rated_mhz)
     }

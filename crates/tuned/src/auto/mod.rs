@@ -63,7 +63,6 @@ pub fn rule_texts() -> Vec<RuleText> {
     RULES.iter().map(text).collect()
 }
 
-/// The rules that `auto` follows.
 pub(crate) struct AutoRules;
 
 impl Rules for AutoRules {

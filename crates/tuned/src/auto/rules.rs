@@ -73,7 +73,6 @@ impl Divisibility {
 }
 
 impl VariantRule {
-    /// Returns whether the rule applies to the case on the device.
     pub(crate) fn covers(&self, case: &Case, device: &DeviceTraits) -> bool {
         self.applies_to(case, device)
             && self.sizes.contains(&case.n)
@@ -85,7 +84,6 @@ impl VariantRule {
         self.is_for(&case.op, case.dtype) && (self.devices == Devices::All || device.has_fast_f64())
     }
 
-    /// Returns whether the rule is one for the op and the element type.
     pub(super) fn is_for(&self, op: &str, dtype: DType) -> bool {
         self.op == op && self.dtypes.contains(&dtype)
     }
@@ -143,12 +141,10 @@ impl VariantRule {
         VariantRule { when, ..self }
     }
 
-    /// Gives the reason.
     const fn because(self, because: &'static str) -> VariantRule {
         VariantRule { because, ..self }
     }
 
-    /// Restricts the rule to some element types.
     const fn of(self, dtypes: &'static [DType]) -> VariantRule {
         VariantRule { dtypes, ..self }
     }
@@ -163,12 +159,10 @@ impl VariantRule {
         VariantRule { divisibility, ..self }
     }
 
-    /// Lets a trial decide.
     const fn in_trial(self) -> VariantRule {
         VariantRule { in_trial: true, ..self }
     }
 
-    /// Restricts the rule to devices with fast float64.
     const fn fast_f64(self) -> VariantRule {
         VariantRule { devices: Devices::FastF64, ..self }
     }

@@ -32,7 +32,6 @@ pub(crate) struct Trials {
     choices: Vec<(Case, &'static str)>,
 }
 
-/// The times of one variant in a trial, in seconds.
 struct Times {
     /// Median of the samples.
     execute_s: f64,
@@ -95,7 +94,6 @@ impl Choices for Trials {
     }
 }
 
-/// The result of a trial.
 #[derive(Debug, PartialEq)]
 struct TrialResult {
     fastest: &'static str,
@@ -162,7 +160,6 @@ fn distinct(rules: impl Iterator<Item = &'static VariantRule>) -> Vec<&'static s
     names
 }
 
-/// Times a variant with hot caches.
 fn time(setup: Setup<'_>, timer: &mut Timer, name: &'static str) -> Result<Times> {
     let cuda = setup.cuda;
     // Compile and copy times of a variant that failed before.

@@ -37,7 +37,6 @@ pub(crate) static KERNELS: &[Kernel] = &[
     ),
 ];
 
-/// A kernel and the shape of its launches.
 struct PassKernel {
     function: CudaFunction,
     shape: LaunchShape,
@@ -134,7 +133,6 @@ impl<T: DeviceElement> TwoPassFft<T> {
     }
 }
 
-/// Makes the job by the plan of `choose`.
 fn prepare<T: DeviceElement>(setup: Setup<'_>, choose: ChoosePlan) -> Result<Box<Prepared>> {
     let (cuda, n) = (setup.cuda, setup.n());
     let plan = choose(n, T::DTYPE, cuda.capacity())?;

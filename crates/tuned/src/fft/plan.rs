@@ -51,7 +51,6 @@ pub(super) enum FftMethod {
 /// Chooses a plan for `n x n` real elements on a device.
 pub(crate) type ChoosePlan = fn(usize, DType, Capacity) -> Result<FftPlan, Unavailable>;
 
-/// One launch of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pass {
     pub blocks: usize,
@@ -218,7 +217,6 @@ fn check_size(n: usize) -> Result<(), Unavailable> {
     ))
 }
 
-/// Bytes of a complex element.
 fn pair_bytes(dtype: DType) -> usize {
     match dtype {
         DType::F32 => 8,
@@ -226,7 +224,6 @@ fn pair_bytes(dtype: DType) -> usize {
     }
 }
 
-/// Rounds threads up to whole warps.
 fn warps(threads: usize) -> usize {
     threads.next_multiple_of(32)
 }

@@ -277,7 +277,6 @@ unsafe fn enqueue<const N: usize>(
     }
 }
 
-/// The addresses of a matrix: offsets, columns, values.
 fn addresses<T>(stream: &CudaStream, csr: &DeviceCsr<T>) -> [Argument; 3] {
     [read(stream, csr.indptr()), read(stream, csr.indices()), read(stream, csr.values())]
 }

@@ -36,7 +36,6 @@ pub(crate) enum RowKernel {
     },
 }
 
-/// The plan of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SpgemmPlan {
     pub method: RowKernel,

@@ -97,7 +97,6 @@ impl Tridiagonal {
     }
 }
 
-/// Householder reduction of matrices of one size.
 struct HouseholderReduction {
     /// The columns that are reduced first, and how; `None` if the whole matrix fits on chip.
     panels: Option<(usize, PanelReduction)>,
@@ -153,7 +152,6 @@ const FACTORISATION: (u32, usize) = (256, 32);
 /// Rows between two scalings in both kernels, which round the size up to a multiple of this.
 const STRIDE: usize = 16;
 
-/// Eigenvalues and eigenvectors of tridiagonal matrices of one size.
 struct TridiagonalEigen {
     bisect: CudaFunction,
     vectors: CudaFunction,

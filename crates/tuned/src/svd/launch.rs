@@ -32,7 +32,6 @@ pub(super) struct SvdKernels<T> {
 }
 
 impl<T: DeviceElement> SvdKernels<T> {
-    /// Loads the kernels for matrices of size `n`.
     pub(super) fn load(cuda: &Cuda, n: usize) -> Result<Self> {
         let entry = |name: &str| cuda.function(&SOURCE, name);
         let max_blocks = cuda.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
@@ -121,7 +120,6 @@ impl<T: DeviceElement> SvdKernels<T> {
         unsafe { self.by_columns(stream, &self.residual, arguments) }
     }
 
-    /// Enqueues the transposition of a matrix.
     pub(super) fn transpose(
         &self,
         stream: &CudaStream,

@@ -137,13 +137,11 @@ impl<T: DeviceElement> JacobiRotations<T> {
     }
 }
 
-/// A matrix on the device, with its decomposition.
 struct JacobiJob<T> {
     rotations: JacobiRotations<T>,
     matrix: CudaSlice<T>,
 }
 
-/// Makes the job of Jacobi rotations.
 fn by_rotations<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     let rotations = JacobiRotations::new(setup.cuda, setup.n())?;
     Ok(Prepared::new(JacobiJob::<T> { rotations, matrix: setup.upload(0)? }))

@@ -86,7 +86,6 @@ pub(super) struct Rest<'a> {
     pub(super) from: usize,
 }
 
-/// The reduction of matrices of one size.
 pub(super) struct OnChipReduction {
     function: CudaFunction,
     shape: LaunchShape,

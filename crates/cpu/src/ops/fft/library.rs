@@ -31,7 +31,6 @@ struct MklFft<T> {
     openmp: OpenMp,
 }
 
-/// Prepares the transform of MKL's DFTI.
 pub(super) fn mkl<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob {
     let side = request.side();
     let pool = BlasThreads::new(request.threads, request.blas()?, side, MAX_CHOICE_SIDE)?;
@@ -70,7 +69,6 @@ struct FftwFft<T: Real + FftNum> {
     plan: FftwMatrix<T>,
 }
 
-/// Prepares the transform of FFTW.
 pub(super) fn fftw<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob {
     let (side, threads) = (request.side(), request.threads);
     let choices = choices_for(side, MAX_CHOICE_SIDE, threads);

@@ -76,7 +76,6 @@ impl Cut {
         Cut { tasks, tiles, rows: (side / 2).div_ceil(blocks).max(1) }
     }
 
-    /// Returns the first column of a tile.
     fn first_column(&self, side: usize, tile: usize) -> usize {
         (2 * UNIT * (units(side) * tile / self.tiles)).min(side)
     }
@@ -111,7 +110,6 @@ impl<T: Real + FftNum> RealFft<T> {
         }
     }
 
-    /// Transforms the columns of one tile.
     fn tile(&self, input: &[T], mut half: ArrayViewMut2<Complex<T>>, first: usize) {
         let (n, stride, columns) = (self.side, tile::stride(self.side), half.ncols());
         self.lines.scratch.with(|(work, tile)| {

@@ -32,7 +32,6 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
     variant("sprs-serial", Scope::Further, "sprs SMMP, one thread", by_dtype!(sprs, 1)),
 ];
 
-/// Takes the operands.
 fn operands(request: &mut JobRequest<'_>) -> Result<[Csr; 2]> {
     match request.inputs {
         [a, b] => Ok([a.take().into_csr()?, b.take().into_csr()?]),
@@ -70,7 +69,6 @@ fn sprs<T: SprsReal>(mut request: JobRequest<'_>, max_threads: usize) -> Prepare
 }
 
 impl<T: SprsReal> Sprs<T> {
-    /// Returns a copy of the product.
     fn copied(&self) -> Result<Csr> {
         let unknown = || CellError::Failed("sprs: asked before execution".into());
         let product = self.product.as_ref().ok_or_else(unknown)?;
@@ -137,7 +135,6 @@ impl<T: SprsReal> Lendable for CsMatI<T, i32> {
     }
 }
 
-/// Shows the memory of all parts of an sprs matrix.
 pub(super) fn show_sprs<T: Real>(matrix: &CsMatI<T, i32>, show: ShowMemory<'_>) {
     show(memory(matrix.indptr().raw_storage()));
     show(memory(matrix.indices()));

@@ -104,12 +104,10 @@ impl Solver {
         Ok(Rc::new(solver))
     }
 
-    /// Returns the address of an operand that a routine reads.
     fn read<T>(&self, operand: &CudaSlice<T>) -> *const c_void {
         operand.device_ptr(&self.stream).0 as *const c_void
     }
 
-    /// Returns the address of an operand that a routine writes.
     fn write<T>(&self, operand: &mut CudaSlice<T>) -> *mut c_void {
         operand.device_ptr_mut(&self.stream).0 as *mut c_void
     }

@@ -25,7 +25,6 @@ const REUSE: sys::cusparseSpGEMMAlg_t = sys::cusparseSpGEMMAlg_t::CUSPARSE_SPGEM
 /// Share of the products that the third algorithm computes at a time.
 const CHUNK: f32 = 1.0;
 
-/// The state of one product.
 struct Descriptor(sys::cusparseSpGEMMDescr_t);
 
 impl Descriptor {
@@ -108,7 +107,6 @@ pub(crate) struct CsrArrays<T> {
 }
 
 impl<T> CsrArrays<T> {
-    /// Returns offsets, columns and values.
     pub(crate) fn parts(&self) -> (&CudaSlice<i32>, &CudaSlice<i32>, &CudaSlice<T>) {
         (&self.indptr, &self.indices, &self.values)
     }
@@ -225,7 +223,6 @@ impl<T: DeviceElement> SparseProduct<T> {
         Unfilled::new::<T>(side(rows)?, side(cols)?, indptr.device_ptr_mut(&self.sparse.stream).0)
     }
 
-    /// Returns the bytes of buffer that a stage needs.
     fn ask(&self, stage: (&str, Stage), state: &Descriptor, c: &Unfilled) -> Result<usize> {
         let mut bytes = 0;
         self.call(stage, state, c, &mut bytes, std::ptr::null_mut())?;
@@ -350,7 +347,6 @@ impl<T: DeviceElement> Repeated<T> {
         Ok(Repeated { product, state, c, _buffers: [fourth, fifth], entries })
     }
 
-    /// Enqueues the computation of the values.
     pub(crate) fn compute(&self) -> Result<()> {
         let SparseProduct { sparse: Sparse { handle, .. }, a, b, .. } = &self.product;
         let ([one, zero], plain, real) = (one_and_zero(T::DTYPE), PLAIN, type_of(T::DTYPE));

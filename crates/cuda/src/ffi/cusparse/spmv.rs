@@ -104,7 +104,6 @@ impl<T: DeviceElement> MatrixVector<T> {
         Ok(())
     }
 
-    /// Enqueues y = A x.
     pub(crate) fn execute(&mut self) -> Result<()> {
         let Some(work) = &self.work else {
             return Err(CellError::call("spmv", "the product has no buffer"));

@@ -55,7 +55,6 @@ pub fn check_info(info: i32) -> Result<()> {
     }
 }
 
-/// Returns the transpose of an `n x n` matrix.
 fn transposed<T: Copy>(n: usize, matrix: &[T]) -> Vec<T> {
     (0..n * n).map(|i| matrix[i % n * n + i / n]).collect()
 }

@@ -15,7 +15,6 @@ use crate::ffi::cusolver::{Decomposition, Solver, Vectors, gesvdp};
 use crate::ffi::map::Map;
 use crate::{Cuda, Library, Result};
 
-/// Operand and answer in float32, all intermediate arrays in float64.
 struct WidenedPolar {
     decompose: Decomposition<f64>,
     cuda: Cuda,

@@ -262,7 +262,6 @@ impl<T: DeviceElement> GramSvd<T> {
         self.arrange()
     }
 
-    /// Enqueues the answer: what was found, by descending values.
     fn arrange(&mut self) -> Result<()> {
         self.kernels.arrange(&self.cuda.stream, &self.found, &mut self.ranks, &mut self.answer)
     }

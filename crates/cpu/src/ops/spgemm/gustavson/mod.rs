@@ -35,7 +35,6 @@ const SERIAL_COUNT: usize = 1 << 15;
 /// Minimum rows per counting task.
 const MIN_ROWS: usize = 256;
 
-/// The rows of A and of B.
 type RowsOfBoth<'a, T> = (Rows<'a, T>, Rows<'a, T>);
 
 /// The job of `C = A B`.
@@ -109,7 +108,6 @@ impl<T: Real> Gustavson<T> {
         Prepared::with(JobTraits { thread_choices, ..JobTraits::default() }, self)
     }
 
-    /// The rows of A and of B.
     fn operands(&self) -> Result<RowsOfBoth<'_, T>> {
         Ok((Rows::of(&self.a)?, Rows::of(&self.b)?))
     }
@@ -174,7 +172,6 @@ impl<T: Real> Gustavson<T> {
         }
     }
 
-    /// Returns the number of threads that have enough work.
     fn most_threads(&self) -> usize {
         let enough = usize::try_from(self.work[self.a.rows] / MIN_WORK).unwrap_or(usize::MAX);
         self.pool.min(enough).max(1)

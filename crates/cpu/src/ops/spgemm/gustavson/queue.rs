@@ -42,7 +42,6 @@ impl<'a, I, T> UnplacedEntries<'a, I, T> {
     }
 }
 
-/// Splits off the first `count` elements.
 fn first<'a, X>(slice: &mut &'a mut [X], count: usize) -> &'a mut [X] {
     let (first, rest) = std::mem::take(slice).split_at_mut(count);
     *slice = rest;

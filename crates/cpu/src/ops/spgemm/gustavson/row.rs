@@ -123,12 +123,10 @@ impl<T: Real> Gathered<T> {
         filled
     }
 
-    /// Returns the end of each row among the entries.
     pub(super) fn ends(&self) -> &[i32] {
         &self.ends
     }
 
-    /// Returns the columns and values of the rows.
     pub(super) fn entries(&self) -> (&[i32], &[T]) {
         let filled = self.ends.last().map_or(0, |&end| end as usize);
         (&self.indices[..filled], &self.values[..filled])
