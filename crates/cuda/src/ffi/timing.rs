@@ -98,13 +98,8 @@ impl TimingKernels {
     }
 
     /// Enqueues a read of the whole buffer. It must hold zeros, otherwise the kernel writes a result.
-    pub(crate) fn flush_l2(
-        &self,
-        cuda: &Cuda,
-        stream: &CudaStream,
-        buffer: &mut CudaSlice<u8>,
-    ) -> Result<()> {
-        let count = buffer.len() / 16;
+    pub(crate) fn flush_l2(&self, cuda: &Cuda, buffer: &mut CudaSlice<u8>) -> Result<()> {
+        let (stream, count) = (&cuda.stream, buffer.len() / 16);
         let arguments = [write(stream, buffer), (count as u64).into()];
         let grid = (grid(cuda, count), 1);
         // SAFETY: the entry takes (uint4*, u64); device allocations are aligned to 256 bytes and this one holds

@@ -1,7 +1,6 @@
 //! Takes samples of a job on the device: cache state, blocking kernel, events and clocks. Decides which readings are needed, and in
 //! which order.
 
-mod blocking_kernel;
 mod event_overhead;
 mod history;
 mod spin;
@@ -114,7 +113,7 @@ impl Timer {
         if !self.blocking || traits.synchronises || traits.is_host_work {
             return Ok(false);
         }
-        self.rig.run_blocked(&mut || queue(job))
+        self.rig.run_blocked(|_| queue(job))
     }
 
     /// Takes one sample. The first sample of a job is one execution on both clocks and includes its first call.
