@@ -4,7 +4,7 @@ use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Memory;
 use gpubench_report::data::{Csr, Real};
 
-use super::ffi::contents::device;
+use super::ffi::device;
 use crate::{CellError, Cuda, DeviceElement, Result};
 
 /// A sparse matrix on the device. Its offsets and columns have been checked, so kernels and libraries may index by

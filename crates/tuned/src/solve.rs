@@ -4,7 +4,7 @@
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
-use gpubench_cuda::ffi::contents::device;
+use gpubench_cuda::ffi::device;
 use gpubench_cuda::ffi::launch::{Alternating, BLOCK, LaunchShape, Start, allow_shared, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::ffi::tuning::resident_blocks;

@@ -1,7 +1,6 @@
 //! The unsafe calls into CUDA, wrapped in functions that check lengths and lifetimes.
 
 pub(crate) mod completion;
-pub mod contents;
 pub mod cublas;
 pub mod cublaslt;
 pub(crate) mod cufft;
@@ -20,8 +19,14 @@ pub mod status;
 pub(crate) mod timing;
 pub mod tuning;
 
-use gpubench_report::error::CellError;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaSlice, DevicePtrMut};
+use gpubench_backend::contents::{Memory, Span};
 use status::Status;
+
+use crate::CellError;
 
 fn succeeded(call: &str, status: impl Into<Status>) -> Result<(), CellError> {
     let status = status.into();
@@ -32,6 +37,13 @@ fn succeeded(call: &str, status: impl Into<Status>) -> Result<(), CellError> {
         return Err(out_of_memory());
     }
     Err(CellError::call(call, format!("{status}; try a smaller size, or run `gpubench doctor`")))
+}
+
+/// Describes the memory of a device array.
+pub fn device<T>(array: &mut CudaSlice<T>) -> Memory<'_> {
+    let (stream, bytes) = (Arc::clone(array.stream()), array.num_bytes());
+    let address = array.device_ptr_mut(&stream).0;
+    Memory::Device(Span { address, bytes }, PhantomData)
 }
 
 /// Returns the error of an allocation inside the driver or a library, which does not say how much it needed.

@@ -6,7 +6,7 @@ use gpubench_backend::{Job, Prepared};
 use gpubench_report::data::Operand;
 
 use super::Setup;
-use crate::ffi::contents::device;
+use crate::ffi::device;
 use crate::{CellError, Cuda, DeviceElement, Result};
 
 /// The operands and the answer of a case of size N, on the device.

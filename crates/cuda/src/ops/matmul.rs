@@ -8,9 +8,9 @@ use gpubench_report::data::Operand;
 
 use super::dense::{Resident, square};
 use super::{CONVERT, Kernel, Setup, by_dtype, emulated, reduced, variant};
-use crate::ffi::contents::device;
 use crate::ffi::cublas::{Arithmetic, Cublas, WORKSPACE, checked_side};
 use crate::ffi::cublaslt::LtProduct;
+use crate::ffi::device;
 use crate::ffi::map::Map;
 use crate::{Cuda, DeviceElement, Library, Result};
 

@@ -8,8 +8,8 @@ use gpubench_report::data::Operand;
 
 use super::dense::column;
 use super::{Kernel, Setup, by_dtype, opt_in, variant};
-use crate::ffi::contents::device;
 use crate::ffi::cusolver::{Solution, SolutionRoutine, Solver, cholesky, lu};
+use crate::ffi::device;
 use crate::{CellError, Cuda, DeviceElement, Library, Result};
 
 pub(super) static KERNELS: &[Kernel] = &[

@@ -6,8 +6,8 @@ use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_report::data::{Csr, Operand};
 
 use super::{Kernel, Setup, by_dtype, opt_in, variant};
-use crate::ffi::contents::device;
 use crate::ffi::cusparse::{Computed, CsrArrays, Repeated, Sparse, SparseProduct};
+use crate::ffi::device;
 use crate::sparse::{DeviceCsr, device_bytes};
 use crate::{CellError, Cuda, DeviceElement, Library, Result};
 

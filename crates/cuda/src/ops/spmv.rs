@@ -7,8 +7,8 @@ use gpubench_report::data::{Csr, Operand};
 
 use super::dense::{Resident, column};
 use super::{Kernel, Setup, by_dtype, variant};
-use crate::ffi::contents::device;
 use crate::ffi::cusparse::{MatrixVector, Sparse};
+use crate::ffi::device;
 use crate::sparse::{DeviceCsr, device_bytes};
 use crate::{Cuda, DeviceElement, Library, Result, driver};
 

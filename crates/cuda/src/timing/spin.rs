@@ -8,7 +8,7 @@ use gpubench_report::data::Operand;
 use super::super::ffi::timing::TimingKernels;
 use super::super::ops::{Kernel, Setup, opt_in};
 use super::SOURCE;
-use crate::ffi::contents::device;
+use crate::ffi::device;
 use crate::{Cuda, Result, driver};
 
 /// The op of jobs of known duration. It is in no list of ops. The size of a case is its duration in nanoseconds; it

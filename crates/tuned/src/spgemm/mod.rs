@@ -5,7 +5,7 @@ mod plan;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
-use gpubench_cuda::ffi::contents::device;
+use gpubench_cuda::ffi::device;
 use gpubench_cuda::ffi::launch::{Alternating, Argument, BLOCK, LaunchShape, allow_shared, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay, enqueue_each};
 use gpubench_cuda::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};

@@ -10,7 +10,7 @@ mod panels;
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
-use gpubench_cuda::ffi::contents::device;
+use gpubench_cuda::ffi::device;
 use gpubench_cuda::ffi::launch::{LaunchShape, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::kernels::{ByType, kernel_source_by_type};

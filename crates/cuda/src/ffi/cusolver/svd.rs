@@ -9,7 +9,7 @@ use gpubench_backend::contents::Memory;
 use gpubench_report::case::DType;
 
 use super::{LOWER, Solver, SolverWorkspace, check, checked_side, type_of};
-use crate::ffi::contents::device;
+use crate::ffi::device;
 use crate::{CellError, Cuda, DeviceElement, Result};
 
 const VECTORS: sys::cusolverEigMode_t = sys::cusolverEigMode_t::CUSOLVER_EIG_MODE_VECTOR;

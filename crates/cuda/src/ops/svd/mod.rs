@@ -10,8 +10,8 @@ use gpubench_report::case::DType;
 use gpubench_report::data::Operand;
 
 use super::{CONVERT, Kernel, Setup, by_dtype, single, variant};
-use crate::ffi::contents::device;
 use crate::ffi::cusolver::{Decomposition, Solver, SvdRoutine, Vectors, gesvd, gesvda, gesvdj, gesvdp};
+use crate::ffi::device;
 use crate::{Cuda, DeviceElement, Library, Result};
 pub use answer::{Right, answer, check_info};
 

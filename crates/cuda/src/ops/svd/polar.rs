@@ -10,8 +10,8 @@ use gpubench_report::data::Operand;
 
 use super::super::{CONVERT, Setup};
 use super::answer::{Right, answer};
-use crate::ffi::contents::device;
 use crate::ffi::cusolver::{Decomposition, Solver, Vectors, gesvdp};
+use crate::ffi::device;
 use crate::ffi::map::Map;
 use crate::{Cuda, Library, Result};
 

@@ -12,10 +12,10 @@ mod repair;
 use cudarc::driver::{CudaSlice, DevicePtr};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
-use gpubench_cuda::ffi::contents::device;
 use gpubench_cuda::ffi::cusolver::{
     Decomposition, EigenDecomposition, Solver, Vectors, gesvd, gesvdp, syevd,
 };
+use gpubench_cuda::ffi::device;
 use gpubench_cuda::ffi::map::Map;
 use gpubench_cuda::ffi::pinned::Pinned;
 use gpubench_cuda::ffi::replay::Recording;
