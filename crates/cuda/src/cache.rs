@@ -104,7 +104,6 @@ pub(crate) fn key(
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::kernels::ANY_SIZE;
     use super::super::nvrtc::Target;
     use super::*;
 
@@ -112,15 +111,8 @@ mod tests {
         Compiler { target: Target::Cubin(arch), version: [13, minor] }
     }
 
-    const SOURCE: KernelSource = KernelSource {
-        name: "k",
-        text: "__global__ void k() {}",
-        dtype: None,
-        sizes: ANY_SIZE,
-        per_size: None,
-    };
-
-    const HEADER: KernelSource = KernelSource { name: "common", text: "#pragma once", ..SOURCE };
+    const SOURCE: KernelSource = KernelSource::new("k", "__global__ void k() {}");
+    const HEADER: KernelSource = KernelSource::new("common", "#pragma once");
 
     fn stored() -> Stored {
         Stored { image: b"image".to_vec(), cold_s: 0.0625 }

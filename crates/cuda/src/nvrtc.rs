@@ -1,6 +1,6 @@
 //! Compiles kernels for one chip with NVRTC: chooses the target and the options.
 
-use super::ffi::nvrtc::{Compilation, Form, SourceFile, about, compile as compile_text};
+use super::ffi::nvrtc::{Compilation, SourceFile, about, compile as compile_text};
 use super::kernels::{HEADERS, KernelSource};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,17 +60,16 @@ impl Compiler {
     /// Compiles the text of `kernels/NAME.cu`, or of the part NAME-PART, with the headers. An error contains the
     /// compiler's messages.
     pub(crate) fn compile(&self, name: &str, text: &str) -> Result<Compilation, String> {
-        let form = if matches!(self.target, Target::Cubin(_)) { Form::Cubin } else { Form::Ptx };
         // The part's name is no part of the file's.
         let name = name.split('-').next().unwrap_or(name);
-        let source = SourceFile { name: &format!("{name}.cu"), text };
         // Sources include headers by their file names.
         let file_name =
             |header: &KernelSource| header.name.rsplit('/').next().map(|name| format!("{name}.cuh"));
         let names = HEADERS.each_ref().map(|header| file_name(header).unwrap_or_default());
         let headers: Vec<SourceFile> =
-            HEADERS.iter().zip(&names).map(|(header, name)| SourceFile { name, text: header.text }).collect();
-        let output = compile_text(&source, &headers, &self.options(), form)?;
+            HEADERS.iter().zip(&names).map(|(header, name)| [name.as_str(), header.text]).collect();
+        let to_ptx = matches!(self.target, Target::Ptx(_));
+        let output = compile_text([&format!("{name}.cu"), text], &headers, &self.options(), to_ptx)?;
         match &output.failure {
             Some(failure) => Err(format!("kernels/{name}.cu: {failure}: {}", output.log)),
             None => Ok(output),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 
-use gpubench_cuda::kernels::{ANY_SIZE, Capacity, KernelSource, PerSize, kernel_source};
+use gpubench_cuda::kernels::{Capacity, KernelSource, PerSize, kernel_source};
 use gpubench_report::case::DType;
 
 use super::plan::{ChoosePlan, FftMethod, FftPlan};
@@ -73,12 +73,10 @@ impl FftPlan {
             *made.entry(format!("{:?} {header}", self.method)).or_insert_with(|| {
                 let source = self.source_of_method();
                 let name = format!("{}_{}_{}_{}-FFT_{part}", source.name, self.n, self.dtype, self.columns);
+                let text = format!("{header}{}", source.text).leak();
                 Box::leak(Box::new(KernelSource {
-                    name: Box::leak(name.into_boxed_str()),
-                    text: Box::leak(format!("{header}{}", source.text).into_boxed_str()),
                     dtype: Some(self.dtype),
-                    sizes: ANY_SIZE,
-                    per_size: None,
+                    ..KernelSource::new(name.leak(), text)
                 }))
             })
         })
