@@ -12,7 +12,7 @@ use gpubench_report::data::Real;
 use rustfft::num_complex::Complex;
 
 use super::blas::Provider;
-use crate::{CellError, Result};
+use crate::{CellError, CellResult};
 
 const CONJUGATE_EVEN_STORAGE: c_int = 10;
 const PLACEMENT: c_int = 11;
@@ -73,7 +73,7 @@ impl<T: Real> MklMatrix<T> {
     ///
     /// # Errors
     /// The library has no DFTI, or refuses the side.
-    pub(crate) fn new(mkl: &Provider, side: usize) -> Result<Self> {
+    pub(crate) fn new(mkl: &Provider, side: usize) -> CellResult<Self> {
         let length = c_long::try_from(side).map_err(failed)?;
         let (lengths, strides): ([c_long; 2], [c_long; 3]) = ([length, length], [0, length, 1]);
         let precision = match T::DTYPE {
@@ -109,7 +109,7 @@ impl<T: Real> MklMatrix<T> {
     ///
     /// # Panics
     /// One of them has another number of elements.
-    pub(crate) fn transform(&self, input: &[T], output: &mut [Complex<T>]) -> Result<()> {
+    pub(crate) fn transform(&self, input: &[T], output: &mut [Complex<T>]) -> CellResult<()> {
         let elements = self.side * self.side;
         assert_eq!((input.len(), output.len()), (elements, elements));
         let (input, output) = (input.as_ptr().cast_mut().cast(), output.as_mut_ptr().cast::<c_void>());
@@ -118,7 +118,7 @@ impl<T: Real> MklMatrix<T> {
         self.checked(unsafe { (self.dfti.compute)(self.handle, input, output) })
     }
 
-    fn checked(&self, status: c_long) -> Result<()> {
+    fn checked(&self, status: c_long) -> CellResult<()> {
         if status == 0 {
             return Ok(());
         }

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::{CellError, Result, Unavailable};
+use crate::{CellError, CellResult, Unavailable};
 use gpubench_backend::Finding;
 use gpubench_backend::host::install_folders::InstallFolders;
 use gpubench_backend::host::shared_library::SharedLibrary;
@@ -241,7 +241,12 @@ impl<T: Real + FftNum> FftwMatrix<T> {
     ///
     /// # Panics
     /// The matrix or the output has another number of elements.
-    pub(crate) fn new(side: usize, threads: usize, input: &[T], output: &mut [Complex<T>]) -> Result<Self> {
+    pub(crate) fn new(
+        side: usize,
+        threads: usize,
+        input: &[T],
+        output: &mut [Complex<T>],
+    ) -> CellResult<Self> {
         assert_eq!((input.len(), output.len()), (side * side, side * side));
         let fftw = Fftw::of(T::DTYPE)?;
         let refused = || CellError::Failed(format!("FFTW makes no plan for a side of {side}"));

@@ -7,7 +7,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::path::Path;
 
-use crate::{CellError, Result};
+use crate::{CellError, CellResult};
 use gpubench_backend::host::shared_library::SharedLibrary;
 
 type Region = unsafe extern "C" fn(*mut c_void);
@@ -29,7 +29,7 @@ impl OpenMp {
     ///
     /// # Errors
     /// It lacks one.
-    pub(crate) fn of_intel() -> Result<OpenMp> {
+    pub(crate) fn of_intel() -> CellResult<OpenMp> {
         let found = || -> Result<OpenMp, String> {
             // SAFETY: the library is loaded, so that nothing is initialised; the types are those of its headers.
             unsafe {

@@ -9,7 +9,7 @@ use gpubench_report::case::DType;
 use gpubench_report::data::Real;
 
 use super::blas::Provider;
-use crate::{CellError, Result};
+use crate::{CellError, CellResult};
 
 type VectorFunction<T> = unsafe extern "C" fn(c_int, *const T, *mut T);
 
@@ -25,7 +25,7 @@ impl<T: Real> VmlFunctions<T> {
     ///
     /// # Errors
     /// The library lacks one.
-    pub(crate) fn of(mkl: &Provider) -> Result<Self> {
+    pub(crate) fn of(mkl: &Provider) -> CellResult<Self> {
         let (sine, cosine) = match T::DTYPE {
             DType::F32 => ("vsSin", "vsCos"),
             DType::F64 => ("vdSin", "vdCos"),

@@ -9,7 +9,7 @@ use gpubench_report::data::{Operand, Real};
 use crate::libs::blas::{BlasLibrary, Vendor};
 use crate::libs::fftw;
 use crate::operands::HostMatrix;
-use crate::{CellError, Result};
+use crate::{CellError, CellResult};
 
 pub(crate) struct JobRequest<'a> {
     /// Number of threads that the job may use.
@@ -22,14 +22,14 @@ pub(crate) struct JobRequest<'a> {
 }
 
 /// A prepared job, or the reason that there is none.
-pub(crate) type PreparedJob = Result<Box<Prepared>>;
+pub(crate) type PreparedJob = CellResult<Box<Prepared>>;
 
 impl<'a> JobRequest<'a> {
     pub(super) fn side(&self) -> usize {
         self.case.side()
     }
 
-    pub(super) fn blas(&self) -> Result<&'a BlasLibrary> {
+    pub(super) fn blas(&self) -> CellResult<&'a BlasLibrary> {
         self.blas.ok_or_else(|| CellError::Failed("the variant has no BLAS library".into()))
     }
 
@@ -37,7 +37,7 @@ impl<'a> JobRequest<'a> {
     ///
     /// # Errors
     /// The number of operands is not `N`, or one of them is sparse or has elements of another type.
-    pub(super) fn operands<T: Real, const N: usize>(&mut self) -> Result<[HostMatrix<T>; N]> {
+    pub(super) fn operands<T: Real, const N: usize>(&mut self) -> CellResult<[HostMatrix<T>; N]> {
         let taken = self.inputs.iter_mut().map(HostMatrix::of).collect::<Result<Vec<_>, _>>()?;
         taken.try_into().map_err(|_| self.wrong_operands(N))
     }

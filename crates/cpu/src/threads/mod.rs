@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::Result;
+use crate::CellResult;
 use faer::Par;
 use faer::dyn_stack::{MemBuffer, StackReq};
 use gpubench_backend::host::memory;
@@ -29,7 +29,7 @@ pub(crate) trait ThreadPool {
 
     fn choose(&mut self, threads: usize);
 
-    fn wake_threads(&mut self) -> Result<()>;
+    fn wake_threads(&mut self) -> CellResult<()>;
 }
 
 /// The thread that times, which needs no others.
@@ -42,7 +42,7 @@ impl ThreadPool for CallingThread {
 
     fn choose(&mut self, _: usize) {}
 
-    fn wake_threads(&mut self) -> Result<()> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         Ok(())
     }
 }
@@ -62,7 +62,7 @@ impl Faer {
     ///
     /// # Errors
     /// A limit of the process leaves too little address space.
-    pub(crate) fn new(threads: usize, side: usize, max_side: usize) -> Result<Self> {
+    pub(crate) fn new(threads: usize, side: usize, max_side: usize) -> CellResult<Self> {
         memory::check_packing_space()?;
         Ok(Faer { par: faer_par(threads), choices: choices_for(side, max_side, threads) })
     }
@@ -83,7 +83,7 @@ impl ThreadPool for Faer {
         self.par = faer_par(threads);
     }
 
-    fn wake_threads(&mut self) -> Result<()> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         wake::pool(self.par.degree());
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use crate::{CellError, Result};
+use crate::{CellError, CellResult};
 use gpubench_backend::host::threads::bind;
 use gpubench_backend::host::{memory, processors};
 
@@ -27,7 +27,7 @@ impl CacheReader {
     ///
     /// # Errors
     /// The host has too little memory.
-    pub(crate) fn new() -> Result<Self> {
+    pub(crate) fn new() -> CellResult<Self> {
         let processors = match processors::allowed() {
             none if none.is_empty() => vec![0],
             some => some,
@@ -57,7 +57,7 @@ impl CacheReader {
 }
 
 /// Allocates `bytes` bytes and touches all of them, if no more than `free`.
-fn allocate(bytes: usize, free: Option<u128>) -> Result<Vec<u64>> {
+fn allocate(bytes: usize, free: Option<u128>) -> CellResult<Vec<u64>> {
     let short = |free| CellError::OutOfMemory { place: "host", needed: Some(bytes as u128), free };
     if let Some(free) = free.filter(|free| bytes as u128 > *free) {
         return Err(short(free));

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use crate::Result;
+use crate::CellResult;
 use gpubench_backend::host::usage::Usage;
 use gpubench_backend::{Job, PageFaults, Sample, TimerOverhead};
 use gpubench_report::measure::stats::median;
@@ -24,7 +24,7 @@ const READINGS: usize = 1001;
 
 /// Resets the job and executes it with hot caches, immediately after another execution. A short execution is timed as
 /// the mean of a batch, unless the job `resets` its operands.
-pub(crate) fn back_to_back(job: &mut dyn Job, resets: bool) -> Result<Sample> {
+pub(crate) fn back_to_back(job: &mut dyn Job, resets: bool) -> CellResult<Sample> {
     job.reset()?;
     let single = timed(job, 1)?;
     if single.host_s >= SHORT_S || resets {
@@ -35,7 +35,7 @@ pub(crate) fn back_to_back(job: &mut dyn Job, resets: bool) -> Result<Sample> {
 }
 
 /// Executes `job` `count` times between two readings of the clock. The caller has reset the job.
-pub(crate) fn timed(job: &mut dyn Job, count: u32) -> Result<Sample> {
+pub(crate) fn timed(job: &mut dyn Job, count: u32) -> CellResult<Sample> {
     let before = Usage::now();
     let start = Instant::now();
     for _ in 0..count {
@@ -66,12 +66,12 @@ mod tests {
     struct Calling<F>(F);
 
     impl<F: FnMut()> Job for Calling<F> {
-        fn execute(&mut self) -> Result<()> {
+        fn execute(&mut self) -> CellResult<()> {
             (self.0)();
             Ok(())
         }
 
-        fn answer(&mut self) -> Result<Vec<Operand>> {
+        fn answer(&mut self) -> CellResult<Vec<Operand>> {
             Ok(vec![])
         }
     }

@@ -24,9 +24,8 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, DevicePtrMut};
 use gpubench_backend::contents::{Memory, Span};
+use gpubench_report::error::CellError;
 use status::Status;
-
-use crate::CellError;
 
 fn succeeded(call: &str, status: impl Into<Status>) -> Result<(), CellError> {
     let status = status.into();

@@ -2,7 +2,7 @@
 
 mod plan;
 
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
+use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_cuda::ffi::device;
@@ -171,8 +171,8 @@ impl<T: DeviceElement> RowProduct<T> {
     /// The device fails.
     pub fn run(&mut self) -> Result<()> {
         let stream = &self.cuda.stream;
-        let [a_offsets, a_columns, a_values] = addresses(stream, &self.a);
-        let [b_offsets, b_columns, b_values] = addresses(stream, &self.b);
+        let [a_offsets, a_columns, a_values] = self.a.addresses(stream);
+        let [b_offsets, b_columns, b_values] = self.b.addresses(stream);
         let (columns, values) = match &mut self.entries {
             Some((columns, values)) => (write(stream, columns), write(stream, values)),
             None => (0u64.into(), 0u64.into()),
@@ -275,8 +275,4 @@ unsafe fn enqueue<const N: usize>(
         // SAFETY: as above.
         None => unsafe { enqueue_each(&cuda.stream, &launches) },
     }
-}
-
-fn addresses<T>(stream: &CudaStream, csr: &DeviceCsr<T>) -> [Argument; 3] {
-    [read(stream, csr.indptr()), read(stream, csr.indices()), read(stream, csr.values())]
 }

@@ -137,8 +137,8 @@ impl<T: DeviceElement> SparseVectorProduct<T> {
                 (*blocks, [entries.into(), parts, longs, write(stream, sums), write(stream, tickets)])
             }
         };
-        let (indptr, indices) = (read(stream, a.indptr()), read(stream, a.indices()));
-        let common = [indptr, indices, read(stream, a.values()), read(stream, x), write(stream, y)];
+        let [indptr, indices, values] = a.addresses(stream);
+        let common = [indptr, indices, values, read(stream, x), write(stream, y)];
         arguments[..5].copy_from_slice(&common);
         arguments[5..].copy_from_slice(&own);
         // SAFETY: all entries begin with (const i32*, const i32*, const T*, const T*, T*). Then follow u32; or u32, u32, u32,

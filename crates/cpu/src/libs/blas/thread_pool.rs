@@ -2,7 +2,7 @@
 
 use super::{BlasLibrary, Provider};
 use crate::threads::{ThreadPool, choices_for};
-use crate::{Result, Unavailable};
+use crate::{CellResult, Unavailable};
 
 /// The threads of a provider that work on one job.
 pub(crate) struct BlasThreads {
@@ -46,7 +46,7 @@ impl ThreadPool for BlasThreads {
         self.wake_product = wake_product(threads, self.side);
     }
 
-    fn wake_threads(&mut self) -> Result<()> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         // The threads have worked when the product returns, and spin for more work for a while.
         let provider = self.provider();
         self.wake_product.as_mut().map_or(Ok(()), |[a, b, c]| {

@@ -15,7 +15,7 @@ use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 
 use super::{LineFft, SERIAL, Spectrum, spectrum, tile};
-use crate::Result;
+use crate::CellResult;
 use crate::operands::{ShowMemory, memory};
 use crate::ops::dense::{Matrices, MatrixKernel, prepared};
 use crate::ops::variants::{JobRequest, PreparedJob};
@@ -162,17 +162,17 @@ impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for RealFft<T> {
         });
     }
 
-    fn use_threads(&mut self, threads: usize, _: &mut Spectrum<T>) -> Result<()> {
+    fn use_threads(&mut self, threads: usize, _: &mut Spectrum<T>) -> CellResult<()> {
         self.cut = Cut::new(self.side, threads.clamp(1, self.threads), self.threads);
         Ok(())
     }
 
-    fn wake_threads(&mut self) -> Result<()> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         wake::pool(self.cut.tasks);
         Ok(())
     }
 
-    fn compute(&mut self, Matrices { inputs: [input], results, .. }: &mut Spectrum<T>) -> Result<()> {
+    fn compute(&mut self, Matrices { inputs: [input], results, .. }: &mut Spectrum<T>) -> CellResult<()> {
         self.columns(input, &mut results[0]);
         self.rows(&mut results[0]);
         Ok(())

@@ -12,7 +12,7 @@ use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, vari
 use crate::operands::HostMatrix;
 use crate::threads::CallingThread;
 use crate::threads::partition::Partition;
-use crate::{CellError, Result};
+use crate::{CellError, CellResult};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
     variant(
@@ -31,7 +31,7 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
 ];
 
 /// Takes the operand, and makes the result: sum, mean and standard deviation.
-fn matrices<T: Real>(request: &mut JobRequest<'_>) -> Result<Matrices<T, f64, 1>> {
+fn matrices<T: Real>(request: &mut JobRequest<'_>) -> CellResult<Matrices<T, f64, 1>> {
     Ok(Matrices { inputs: request.operands()?, copy: vec![], results: vec![HostMatrix::zeros(3, 1)] })
 }
 

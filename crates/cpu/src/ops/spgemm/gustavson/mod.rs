@@ -17,7 +17,7 @@ use self::row::{Gathered, Rows, words};
 use crate::operands::{ShowMemory, memory, show_csr};
 use crate::ops::row_blocks::{BLOCKS_PER_THREAD, balanced};
 use crate::threads::{PerThread, choices_up_to, wake};
-use crate::{CellError, Result};
+use crate::{CellError, CellResult};
 
 mod queue;
 mod row;
@@ -58,7 +58,7 @@ pub(super) struct Gustavson<T> {
 
 impl<T: Real> Gustavson<T> {
     /// Prepares the product; `threads` is the number of threads of the pool.
-    pub(super) fn new(a: Csr, b: Csr, threads: usize, reuses: bool) -> Result<Self> {
+    pub(super) fn new(a: Csr, b: Csr, threads: usize, reuses: bool) -> CellResult<Self> {
         let (rows_of_a, cols_of_b) = (a.rows, b.cols);
         let mut job = Gustavson {
             a,
@@ -108,7 +108,7 @@ impl<T: Real> Gustavson<T> {
         Prepared::with(JobTraits { thread_choices, ..JobTraits::default() }, self)
     }
 
-    fn operands(&self) -> Result<RowsOfBoth<'_, T>> {
+    fn operands(&self) -> CellResult<RowsOfBoth<'_, T>> {
         Ok((Rows::of(&self.a)?, Rows::of(&self.b)?))
     }
 
@@ -208,7 +208,7 @@ impl<T: Real> Job for Gustavson<T> {
         ])
     }
 
-    fn wake_threads(&mut self) -> Result<()> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         wake::pool(self.threads);
         Ok(())
     }
@@ -217,7 +217,7 @@ impl<T: Real> Job for Gustavson<T> {
         self.threads = threads;
     }
 
-    fn execute(&mut self) -> Result<()> {
+    fn execute(&mut self) -> CellResult<()> {
         let mut work = take(&mut self.work);
         let (mut indptr, mut indices) = (take(&mut self.indptr), take(&mut self.indices));
         let mut values = take(&mut self.values);
@@ -264,7 +264,7 @@ impl<T: Real> Job for Gustavson<T> {
         Ok(())
     }
 
-    fn answer(&mut self) -> Result<Vec<Operand>> {
+    fn answer(&mut self) -> CellResult<Vec<Operand>> {
         Ok(vec![Operand::Csr(Csr {
             rows: self.a.rows,
             cols: self.b.cols,
@@ -274,7 +274,7 @@ impl<T: Real> Job for Gustavson<T> {
         })])
     }
 
-    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<()> {
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> CellResult<()> {
         let (rows, cols) = (self.a.rows, self.b.cols);
         let (indptr, indices) = (take(&mut self.indptr), take(&mut self.indices));
         let values = T::into_values(take(&mut self.values));

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use gpubench_report::data::{Csr, Real};
 
-use crate::Result;
+use crate::CellResult;
 use crate::operands::{ShowMemory, memory};
 use crate::simd::{Vectorized, vectorize};
 
@@ -32,7 +32,7 @@ pub(super) struct Rows<'a, T> {
 }
 
 impl<'a, T: Real> Rows<'a, T> {
-    pub(super) fn of(matrix: &'a Csr) -> Result<Self> {
+    pub(super) fn of(matrix: &'a Csr) -> CellResult<Self> {
         Ok(Rows { indptr: &matrix.indptr, indices: &matrix.indices, values: T::slice(&matrix.values)? })
     }
 
