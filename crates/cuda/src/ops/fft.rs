@@ -40,15 +40,10 @@ fn transform<T: DeviceElement>(setup: Setup<'_>, is_real: bool) -> Result<Box<Pr
     let kernels = FftKernels::load(cuda, n)?;
     // The answer has `n * n` pairs of real and imaginary part.
     let arrays = Resident::<T, T, 1>::new(setup, 2 * n * n)?;
-    let work_area = |bytes| {
-        cuda.count_plan();
-        cuda.reserve(bytes as u128)?;
-        cuda.alloc(bytes)
-    };
     // A single element is its own spectrum.
     let plan = match n {
         ..2 => None,
-        _ => Some(SquareTransform::new(&cuda.stream, n, is_real, work_area)?),
+        _ => Some(SquareTransform::new(cuda, n, is_real)?),
     };
     Ok(arrays.job(spectrum, move |Cuda { stream, .. }, [input], spectrum| match &plan {
         Some(plan) if plan.is_real() => {

@@ -7,7 +7,7 @@ use gpubench_report::data::{Csr, Operand};
 
 use super::dense::{Resident, column};
 use super::{Kernel, Setup, by_dtype, variant};
-use crate::ffi::cusparse::{MatrixVector, Sparse};
+use crate::ffi::cusparse::MatrixVector;
 use crate::ffi::device;
 use crate::sparse::{DeviceCsr, device_bytes};
 use crate::{Cuda, DeviceElement, Library, Result, driver};
@@ -39,10 +39,7 @@ fn library<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     let y = cuda.alloc::<T>(a.rows)?;
     let (matrix, x) = (DeviceCsr::upload(cuda, a)?, cuda.upload(x)?);
     cuda.count_plan();
-    let mut product = MatrixVector::new(Sparse::new(&cuda.stream)?, matrix, x, y)?;
-    let bytes = product.work_bytes()?;
-    cuda.reserve(bytes as u128)?;
-    product.prepare(cuda.alloc(bytes)?)?;
+    let product = MatrixVector::new(cuda, matrix, x, y)?;
     Ok(Prepared::new(LibraryProduct { cuda: cuda.clone(), product }))
 }
 
