@@ -1,15 +1,12 @@
 //! The CUDA part of `gpubench doctor`: the driver, the devices and each library, with the variants that need it.
 
 use gpubench_backend::{Finding, Options};
-use gpubench_report::error::Unavailable;
 
 use super::cache::KernelCache;
 use super::catalogue::Catalogue;
-use super::device;
 use super::ffi::driver as ffi;
-use super::library::Library;
 use super::loader::{self, Loader};
-use super::startup;
+use crate::{Library, Unavailable, device, startup};
 
 /// Start of the names of findings about devices.
 pub const DEVICE: &str = "CUDA device";

@@ -7,10 +7,9 @@ use cudarc::driver::CudaSlice;
 use gpubench_backend::{Job, Prepared};
 use gpubench_report::data::Operand;
 
-use super::kernels::{KernelSource, kernel_source};
 use super::ops::overhead::Bare;
 use super::ops::{Kernel, Prepare, opt_in};
-use crate::{CellError, Cuda, Result};
+use crate::{CellError, Cuda, KernelSource, Result, kernel_source};
 
 /// The environment variable that makes the variants available.
 const SWITCH: &str = "GPUBENCH_TEST_FAULTS";

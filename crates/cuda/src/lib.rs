@@ -36,17 +36,17 @@ use gpubench_backend::{
 };
 use gpubench_report::case::{Cache, Case};
 use gpubench_report::data::Operand;
-use gpubench_report::error::Unavailable;
+pub use gpubench_report::error::Unavailable;
 
 use catalogue::{AUTO, Catalogue, Choices};
 pub use context::{Cuda, DeviceElement};
 pub use doctor::DEVICE;
 pub use failure::{CellError, Result, driver};
-use kernels::KernelSource;
+pub use kernels::{ByType, KernelSource};
 pub use library::Library;
 use loader::{Driver, Loader};
 use nvml::{Monitor, ProcessSnapshot};
-use ops::Setup;
+pub use ops::{Kernel, Setup, opt_in, variant};
 pub use timing::{SPIN, SPIN_AND_WAIT, SPIN_ELSEWHERE, SPIN_OP, Timer};
 use verify::Verifier;
 

@@ -9,9 +9,8 @@ use gpubench_backend::{Job, Prepared, SamplingMode};
 
 use super::ffi::launch::enqueue;
 use super::ffi::tuning::grid;
-use super::kernels::{KernelSource, kernel_source};
 use super::timing::Timer;
-use crate::{CellError, Cuda, Result, driver};
+use crate::{CellError, Cuda, KernelSource, Result, driver, kernel_source};
 
 pub(super) static SOURCE: KernelSource = kernel_source!("measure/fingerprint");
 

@@ -11,8 +11,7 @@ use gpubench_cuda::ffi::tuning::grid;
 use gpubench_cuda::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
 use gpubench_cuda::ops::dense::{Resident, column};
 use gpubench_cuda::ops::reduction::{BLOCKS_PER_MULTIPROCESSOR, reserve};
-use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
-use gpubench_cuda::{CellError, Cuda, DeviceElement, Result};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, Kernel, Result, Setup, by_dtype, opt_in};
 
 static ONE_PASS: ByType = kernel_source_by_type!("reduction/reduction", "ONE_PASS_");
 static THREE_PASS: KernelSource = kernel_source!("reduction/reduction", "THREE_PASS");

@@ -8,13 +8,11 @@ use gpubench_cuda::ffi::device;
 use gpubench_cuda::ffi::launch::{Alternating, BLOCK, LaunchShape, Start, allow_shared, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::ffi::tuning::resident_blocks;
-use gpubench_cuda::kernels::{ByType, kernel_source_by_type};
 use gpubench_cuda::ops::dense::column;
 use gpubench_cuda::ops::solve::{NOT_POSITIVE_DEFINITE, check_info};
 use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
-use gpubench_cuda::{CellError, Cuda, DeviceElement, Result};
+use gpubench_cuda::{ByType, CellError, Cuda, DeviceElement, Result, Unavailable, kernel_source_by_type};
 use gpubench_report::data::Operand;
-use gpubench_report::error::Unavailable;
 
 static SOURCE: ByType = kernel_source_by_type!("solve/cholesky", "SOLVE_");
 static REFINEMENT: ByType = kernel_source_by_type!("solve/cholesky", "REFINE_");

@@ -4,11 +4,10 @@ use std::marker::PhantomData;
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 
-use super::super::kernels::KernelSource;
 use super::launch::{Argument, LaunchShape, enqueue_shaped, fits, read, write};
 use super::replay::{Launch, Replay};
 use super::tuning::grid;
-use crate::{CellError, Cuda, Result};
+use crate::{CellError, Cuda, KernelSource, Result};
 
 /// Bytes of shared memory that the system takes in each block, for compute capability 8.0 and later.
 const SYSTEM_SHARED: u32 = 1 << 10;

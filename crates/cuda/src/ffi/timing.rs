@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream};
 
-use super::super::kernels::KernelSource;
 use super::launch::{LaunchShape, enqueue, enqueue_shaped, fits, write};
 use super::mapped::MappedWords;
 use super::tuning::grid;
-use crate::{Cuda, Result};
+use crate::{Cuda, KernelSource, Result};
 
 /// Timestamps that a [`Mailbox`] has room for.
 pub(crate) const TIMESTAMPS: usize = 2;

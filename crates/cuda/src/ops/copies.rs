@@ -7,9 +7,8 @@ use gpubench_report::data::Operand;
 
 use super::dense::{Resident, square};
 use super::host_buffer::HostBuffer;
-use super::{Kernel, Setup, by_dtype, opt_in, variant};
 use crate::transfer_stats::CopyDirection;
-use crate::{Cuda, DeviceElement, Result};
+use crate::{Cuda, DeviceElement, Kernel, Result, Setup, by_dtype, opt_in, variant};
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel::bare(

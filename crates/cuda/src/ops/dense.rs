@@ -5,9 +5,8 @@ use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
 use gpubench_report::data::Operand;
 
-use super::Setup;
 use crate::ffi::device;
-use crate::{CellError, Cuda, DeviceElement, Result};
+use crate::{CellError, Cuda, DeviceElement, Result, Setup};
 
 /// The operands and the answer of a case of size N, on the device.
 pub struct Resident<T, A, const INPUTS: usize> {

@@ -8,12 +8,11 @@ use gpubench_report::data::{Dense, Operand};
 use rustfft::num_complex::Complex;
 
 use super::dense::Resident;
-use super::{Kernel, Setup, by_dtype, variant};
 use crate::ffi::cufft::SquareTransform;
 use crate::ffi::launch::{enqueue, fits, read, write};
 use crate::ffi::tuning::grid;
 use crate::kernels::{KernelSource, kernel_source};
-use crate::{CellError, Cuda, DeviceElement, Library, Result};
+use crate::{CellError, Cuda, DeviceElement, Kernel, Library, Result, Setup, by_dtype, variant};
 
 static SOURCE: KernelSource = kernel_source!("fft/fill");
 

@@ -22,8 +22,7 @@ use gpubench_backend::{Accuracy, Prepared, Side, Variant};
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::{Csr, Operand, Real};
 
-use crate::kernels::{KernelSource, kernel_source};
-use crate::{CellError, Cuda, DeviceElement, Library, Result};
+use crate::{CellError, Cuda, DeviceElement, KernelSource, Library, Result, kernel_source};
 
 /// The variants that call a library, in the order of the ops.
 pub static LIBRARY_TABLES: &[&[Kernel]] =

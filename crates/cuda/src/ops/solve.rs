@@ -7,10 +7,9 @@ use gpubench_report::case::DType;
 use gpubench_report::data::Operand;
 
 use super::dense::column;
-use super::{Kernel, Setup, by_dtype, opt_in, variant};
 use crate::ffi::cusolver::{Solution, SolutionRoutine, Solver, cholesky, lu};
 use crate::ffi::device;
-use crate::{CellError, Cuda, DeviceElement, Library, Result};
+use crate::{CellError, Cuda, DeviceElement, Kernel, Library, Result, Setup, by_dtype, opt_in, variant};
 
 pub(super) static KERNELS: &[Kernel] = &[
     Kernel::by_library(

@@ -5,11 +5,10 @@ use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_report::data::{Csr, Operand};
 
-use super::{Kernel, Setup, by_dtype, opt_in, variant};
 use crate::ffi::cusparse::{Computed, CsrArrays, Repeated, Sparse, SparseProduct};
 use crate::ffi::device;
 use crate::sparse::{DeviceCsr, device_bytes};
-use crate::{CellError, Cuda, DeviceElement, Library, Result};
+use crate::{CellError, Cuda, DeviceElement, Kernel, Library, Result, Setup, by_dtype, opt_in, variant};
 
 pub(super) static KERNELS: &[Kernel] = &[
     Kernel::by_library(

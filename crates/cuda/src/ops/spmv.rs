@@ -6,11 +6,10 @@ use gpubench_backend::{Job, Prepared};
 use gpubench_report::data::{Csr, Operand};
 
 use super::dense::{Resident, column};
-use super::{Kernel, Setup, by_dtype, variant};
 use crate::ffi::cusparse::MatrixVector;
 use crate::ffi::device;
 use crate::sparse::{DeviceCsr, device_bytes};
-use crate::{Cuda, DeviceElement, Library, Result, driver};
+use crate::{Cuda, DeviceElement, Kernel, Library, Result, Setup, by_dtype, driver, variant};
 
 pub(super) static KERNELS: &[Kernel] = &[Kernel::by_library(
     variant("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed in advance"),

@@ -9,11 +9,10 @@ use gpubench_backend::{BusRates, Peaks, TransferMemory};
 
 use super::ffi::driver::Elapsed;
 use super::ffi::map::Map;
-use super::kernels::{KernelSource, kernel_source};
 use super::timing::Timer;
 use super::transfer::TransferTimer;
 use super::transfer_stats::{CopyRepetitions, CopyTime};
-use crate::{CellError, Cuda, Result};
+use crate::{CellError, Cuda, KernelSource, Result, kernel_source};
 
 /// Kernels for memory bandwidth, and for operands.
 pub(super) static SOURCE: KernelSource = kernel_source!("measure/peaks");

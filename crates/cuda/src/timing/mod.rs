@@ -12,8 +12,7 @@ use gpubench_report::case::Cache;
 use serde_json::{Value, json};
 
 use super::ffi::driver::Elapsed;
-use super::kernels::{KernelSource, kernel_source};
-use crate::{Cuda, Result};
+use crate::{Cuda, KernelSource, Result, kernel_source};
 use event_overhead::EventOverhead;
 use history::{batch_size, next_mode};
 use spin::CycleSpin;

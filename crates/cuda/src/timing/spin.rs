@@ -6,10 +6,9 @@ use gpubench_backend::{Job, Prepared};
 use gpubench_report::data::Operand;
 
 use super::super::ffi::timing::TimingKernels;
-use super::super::ops::{Kernel, Setup, opt_in};
 use super::SOURCE;
 use crate::ffi::device;
-use crate::{Cuda, Result, driver};
+use crate::{Cuda, Kernel, Result, Setup, driver, opt_in};
 
 /// The op of jobs of known duration. It is in no list of ops. The size of a case is its duration in nanoseconds; it
 /// takes no operands and its answer is the seconds that the last execution ran.

@@ -300,6 +300,7 @@ mod tests {
         assert_eq!(first("solve", 6001, DType::F32, 64), "potrf");
     }
 
+    /// The sizes of the rules themselves are those of the page, which another test compares.
     #[test]
     fn transforms_depend_on_the_largest_prime_factor() {
         for (n, f32, f64) in [
@@ -307,35 +308,18 @@ mod tests {
             (29 * 2, "bluestein", "bluestein"),
             (29 * 3, "hermitian", "hermitian"),
             (31 * 3, "bluestein", "bluestein"),
-            (31 * 4, "bluestein", "bluestein"),
             (31 * 5, "hermitian", "bluestein"),
-            (31 * 8, "hermitian", "bluestein"),
             (37 * 8, "bluestein", "bluestein"),
             (31 * 9, "hermitian", "hermitian"),
-            (37 * 9, "hermitian", "hermitian"),
-            (41 * 8, "bluestein", "bluestein"),
             (41 * 9, "hermitian", "bluestein"),
-            (37 * 11, "hermitian", "hermitian"),
-            (43 * 10, "bluestein", "bluestein"),
-            (43 * 11, "hermitian", "bluestein"),
-            (41 * 12, "hermitian", "bluestein"),
             (43 * 12, "hermitian", "hermitian"),
             (41 * 41, "hermitian", "bluestein"),
             (41 * 42, "hermitian", "hermitian"),
-            (43 * 43, "hermitian", "bluestein"),
-            (43 * 95, "hermitian", "hermitian"),
             (47 * 26, "bluestein", "bluestein"),
-            (47 * 32, "bluestein", "r2c"),
-            (47 * 40, "bluestein", "bluestein"),
-            (53 * 36, "bluestein", "bluestein"),
             (53 * 64, "bluestein", "r2c"),
-            (59 * 58, "bluestein", "bluestein"),
             (67 * 32, "bluestein", "r2c"),
             (71 * 32, "bluestein", "bluestein"),
-            (47 * 76, "bluestein", "bluestein"),
-            (101 * 34, "bluestein", "bluestein"),
             (101 * 40, "r2c", "r2c"),
-            (4093, "bluestein", "bluestein"),
             (4097, "bluestein", "bluestein"),
             (4098, "r2c", "r2c"),
             (4500, "hermitian", "r2c"),

@@ -12,11 +12,9 @@ use gpubench_backend::Prepared;
 use gpubench_cuda::ffi::launch::{LaunchShape, Start, allow_shared, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::ffi::tuning::{divide_equally, earliest_start};
-use gpubench_cuda::kernels::KernelSource;
 use gpubench_cuda::ops::dense::Resident;
 use gpubench_cuda::ops::fft::spectrum;
-use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
-use gpubench_cuda::{CellError, Cuda, DeviceElement, Result};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, Kernel, KernelSource, Result, Setup, by_dtype, opt_in};
 
 use plan::{FftMethod, FftPlan, Pass};
 

@@ -6,10 +6,8 @@ use std::marker::PhantomData;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_cuda::ffi::launch::{Argument, LaunchShape, allow_shared, enqueue_shaped, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
-use gpubench_cuda::kernels::{KernelSource, kernel_source};
-use gpubench_cuda::{Cuda, DeviceElement, Result};
+use gpubench_cuda::{Cuda, DeviceElement, KernelSource, Result, Unavailable, kernel_source};
 use gpubench_report::case::DType;
-use gpubench_report::error::Unavailable;
 
 pub(super) static TILED: KernelSource = kernel_source!("matmul/tiled");
 

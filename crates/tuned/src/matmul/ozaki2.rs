@@ -6,9 +6,7 @@
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_cuda::ffi::cublaslt::LtProduct;
 use gpubench_cuda::ffi::launch::{BLOCK, enqueue, fits, read, write};
-use gpubench_cuda::kernels::{KernelSource, kernel_source};
-use gpubench_cuda::{Cuda, Result};
-use gpubench_report::error::Unavailable;
+use gpubench_cuda::{Cuda, KernelSource, Result, Unavailable, kernel_source};
 
 use super::own::ConditionalProduct;
 

@@ -10,9 +10,8 @@ use gpubench_cuda::ffi::launch::{Alternating, Argument, BLOCK, LaunchShape, allo
 use gpubench_cuda::ffi::replay::{Launch, Replay, enqueue_each};
 use gpubench_cuda::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
 use gpubench_cuda::ops::spgemm::{download, factors, upload};
-use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
 use gpubench_cuda::sparse::DeviceCsr;
-use gpubench_cuda::{CellError, Cuda, DeviceElement, Result, driver};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, Kernel, Result, Setup, by_dtype, driver, opt_in};
 use gpubench_report::data::{Csr, Operand};
 use gpubench_report::error::Unavailable;
 

@@ -1,8 +1,7 @@
 //! Distributes a sparse product over the device: the kernel, the width of the column tiles and the warps per block.
 
-use gpubench_cuda::Result;
+use gpubench_cuda::{Result, Unavailable};
 use gpubench_report::data::Csr;
-use gpubench_report::error::Unavailable;
 
 /// Width of a dense tile, in which every column has an element in shared memory.
 const DENSE_WIDTH: usize = 2048;

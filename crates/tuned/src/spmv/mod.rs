@@ -7,12 +7,11 @@ use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
 use gpubench_cuda::ffi::launch::{Argument, BLOCK, LaunchShape, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
-use gpubench_cuda::kernels::{KernelSource, kernel_source};
 use gpubench_cuda::ops::dense::column;
 use gpubench_cuda::ops::spmv::{operands, vector_contents};
 use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
 use gpubench_cuda::sparse::DeviceCsr;
-use gpubench_cuda::{CellError, Cuda, DeviceElement, Result};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, KernelSource, Result, kernel_source};
 use gpubench_report::data::{Csr, Operand};
 
 use parts::cut;

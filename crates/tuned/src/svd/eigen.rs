@@ -4,8 +4,7 @@
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_cuda::ffi::cublas::{Cublas, Matrix, Product};
 use gpubench_cuda::ffi::launch::{LaunchShape, allow_shared, enqueue_shaped, fits, read, write};
-use gpubench_cuda::kernels::{KernelSource, kernel_source};
-use gpubench_cuda::{CellError, Cuda, DeviceElement, Result};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, KernelSource, Result, kernel_source};
 
 use super::launch::{PANEL, SvdKernels};
 use super::on_chip::{LARGE_SIDES, OnChipReduction, Reduced, Rest};

@@ -5,8 +5,7 @@ use std::marker::PhantomData;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_cuda::ffi::cusolver::Vectors;
 use gpubench_cuda::ffi::launch::{Argument, BLOCK, enqueue, fits, read, write, write_from};
-use gpubench_cuda::kernels::{KernelSource, kernel_source};
-use gpubench_cuda::{CellError, Cuda, DeviceElement, Result};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, KernelSource, Result, kernel_source};
 
 pub(super) static SOURCE: KernelSource = kernel_source!("svd/gram");
 

@@ -13,12 +13,10 @@ use gpubench_backend::{Job, Prepared};
 use gpubench_cuda::ffi::device;
 use gpubench_cuda::ffi::launch::{LaunchShape, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
-use gpubench_cuda::kernels::{ByType, kernel_source_by_type};
 use gpubench_cuda::ops::svd::check_info;
 use gpubench_cuda::ops::{CONVERT, Kernel, Setup, by_dtype, opt_in};
-use gpubench_cuda::{Cuda, DeviceElement, Library, Result};
+use gpubench_cuda::{ByType, Cuda, DeviceElement, Library, Result, Unavailable, kernel_source_by_type};
 use gpubench_report::data::Operand;
-use gpubench_report::error::Unavailable;
 
 pub use gram::GramSvd;
 use gram::prepare as by_gram;

@@ -6,8 +6,7 @@ use gpubench_cuda::ffi::launch::{
     LaunchShape, Start, allow_shared, enqueue_shaped, fits, read_from, write, write_from,
 };
 use gpubench_cuda::ffi::tuning::resident_blocks;
-use gpubench_cuda::kernels::{KernelSource, kernel_source};
-use gpubench_cuda::{CellError, Cuda, Result, driver};
+use gpubench_cuda::{CellError, Cuda, KernelSource, Result, driver, kernel_source};
 
 /// A symmetric matrix of size `n` as Q T Qᵀ, with T tridiagonal and Q a product of reflectors I - tau v vᵀ.
 pub(super) struct Reduced {

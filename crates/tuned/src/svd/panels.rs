@@ -3,8 +3,7 @@
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_cuda::ffi::launch::{LaunchShape, Start, enqueue, enqueue_shaped, fits, read, write};
 use gpubench_cuda::ffi::tuning::{grid, resident_blocks};
-use gpubench_cuda::kernels::{KernelSource, kernel_source};
-use gpubench_cuda::{CellError, Cuda, Result};
+use gpubench_cuda::{CellError, Cuda, KernelSource, Result, kernel_source};
 
 use super::on_chip::{Reduced, SIDES, zero};
 

@@ -11,10 +11,8 @@ use std::ffi::c_int;
 
 use cudarc::cublas::sys::{cublasComputeType_t, cudaDataType_t};
 use cudarc::driver::CudaSlice;
-use gpubench_report::error::Unavailable;
 
-use crate::loader;
-use crate::{CellError, Cuda, Library, Result};
+use crate::{CellError, Cuda, Library, Result, Unavailable, loader};
 use calls::{Algorithm, CublasLtCalls, Owned, check};
 
 const WORKSPACE_BYTES: usize = 32 << 20;

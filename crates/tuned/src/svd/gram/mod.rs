@@ -21,10 +21,9 @@ use gpubench_cuda::ffi::pinned::Pinned;
 use gpubench_cuda::ffi::replay::Recording;
 use gpubench_cuda::ops::svd::{Right, answer, check_info};
 use gpubench_cuda::ops::{CONVERT, Setup};
-use gpubench_cuda::{Cuda, DeviceElement, Library, Result, driver};
+use gpubench_cuda::{Cuda, DeviceElement, Library, Result, Unavailable, driver};
 use gpubench_report::case::DType;
 use gpubench_report::data::Operand;
-use gpubench_report::error::Unavailable;
 
 use super::eigen::Tridiagonal;
 use super::launch::SvdKernels;
