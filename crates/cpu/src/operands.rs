@@ -75,10 +75,7 @@ pub(crate) struct HostMatrix<T> {
 }
 
 impl<T: Real> HostMatrix<T> {
-    /// Takes an operand.
-    ///
-    /// # Errors
-    /// It is sparse, or has elements of another type.
+    /// Takes an operand. Fails if it is sparse, or has elements of another type.
     pub(crate) fn of(operand: &mut Operand) -> CellResult<Self> {
         let (rows, cols) = (operand.as_dense()?.rows, operand.as_dense()?.cols);
         Ok(HostMatrix::real(rows, cols, operand.take().into_dense()?))

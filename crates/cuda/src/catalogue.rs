@@ -70,10 +70,7 @@ pub trait Choices {
     ) -> Vec<&'static KernelSource>;
 
     /// Returns the variant that a trial chooses for a case, or `None` if there is only one to choose. A later call for the
-    /// same case returns the same variant.
-    ///
-    /// # Errors
-    /// No variant can do the case, or the device is lost.
+    /// same case returns the same variant. Fails if no variant can do the case, or the device is lost.
     fn choose(
         &mut self,
         cuda: &Cuda,
@@ -83,10 +80,7 @@ pub trait Choices {
     ) -> Result<Option<&'static str>>;
 
     /// Prepares the variant `chosen` by a trial, or where there is none, the first that the rules name. A variant that is
-    /// unavailable or does not fit in memory is skipped, and the rules name the next.
-    ///
-    /// # Errors
-    /// No variant can do the case, or the device is lost.
+    /// unavailable or does not fit in memory is skipped, and the rules name the next. Fails as `choose` does.
     fn prepare(&self, setup: Setup<'_>, chosen: Option<&'static str>) -> Result<Box<Prepared>>;
 }
 

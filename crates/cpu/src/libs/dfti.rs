@@ -70,9 +70,7 @@ unsafe impl<T> Send for MklMatrix<T> {}
 
 impl<T: Real> MklMatrix<T> {
     /// Plans the transform of a `side` by `side` matrix for the number of threads that MKL is set to.
-    ///
-    /// # Errors
-    /// The library has no DFTI, or refuses the side.
+    /// Fails if the library has no DFTI, or refuses the side.
     pub(crate) fn new(mkl: &Provider, side: usize) -> CellResult<Self> {
         let length = c_long::try_from(side).map_err(failed)?;
         let (lengths, strides): ([c_long; 2], [c_long; 3]) = ([length, length], [0, length, 1]);
@@ -103,12 +101,7 @@ impl<T: Real> MklMatrix<T> {
     }
 
     /// Writes columns 0 to `side / 2` of every row of `output`, which has rows of `side` elements, as `input` has.
-    ///
-    /// # Errors
-    /// The call failed.
-    ///
-    /// # Panics
-    /// One of them has another number of elements.
+    /// Panics if one of them has another number of elements.
     pub(crate) fn transform(&self, input: &[T], output: &mut [Complex<T>]) -> CellResult<()> {
         let elements = self.side * self.side;
         assert_eq!((input.len(), output.len()), (elements, elements));

@@ -70,9 +70,6 @@ type PlanManyReal = unsafe extern "C" fn(
 
 impl Fftw {
     /// Returns the library for an element type, which the first call loads; later calls return the same result.
-    ///
-    /// # Errors
-    /// No usable library was found.
     pub(crate) fn of(dtype: DType) -> Result<&'static Fftw, Unavailable> {
         storage(dtype).get_or_init(|| load(&InstallFolders::here(), dtype)).as_ref().map_err(Clone::clone)
     }
@@ -235,12 +232,7 @@ unsafe impl<T> Send for FftwMatrix<T> {}
 
 impl<T: Real + FftNum> FftwMatrix<T> {
     /// Plans the transform of a `side` by `side` matrix on `threads` threads for a copy of `input`, by timing it into `output`.
-    ///
-    /// # Errors
-    /// A library is missing, or refuses the side.
-    ///
-    /// # Panics
-    /// The matrix or the output has another number of elements.
+    /// Fails if a library is missing, or refuses the side. Panics if the matrix or the output has another number of elements.
     pub(crate) fn new(
         side: usize,
         threads: usize,
@@ -278,9 +270,7 @@ impl<T: Real + FftNum> FftwMatrix<T> {
     }
 
     /// Writes columns 0 to `side / 2` of every row of `output`, which has rows of `side` elements, as `input` has.
-    ///
-    /// # Panics
-    /// One of them has another number of elements, or the plan [is not for](FftwMatrix::is_for) them.
+    /// Panics if one of them has another number of elements, or the plan [is not for](FftwMatrix::is_for) them.
     pub(crate) fn transform(&self, input: &[T], output: &mut [Complex<T>]) {
         let elements = self.side * self.side;
         assert_eq!((input.len(), output.len()), (elements, elements));

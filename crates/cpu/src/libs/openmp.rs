@@ -26,9 +26,6 @@ struct Loop<'a> {
 
 impl OpenMp {
     /// Finds the routines of Intel's OpenMP, which is already loaded.
-    ///
-    /// # Errors
-    /// It lacks one.
     pub(crate) fn of_intel() -> CellResult<OpenMp> {
         let found = || -> Result<OpenMp, String> {
             // SAFETY: the library is loaded, so that nothing is initialised; the types are those of its headers.

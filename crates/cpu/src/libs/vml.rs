@@ -21,10 +21,6 @@ pub(crate) struct VmlFunctions<T> {
 }
 
 impl<T: Real> VmlFunctions<T> {
-    /// Finds the functions.
-    ///
-    /// # Errors
-    /// The library lacks one.
     pub(crate) fn of(mkl: &Provider) -> CellResult<Self> {
         let (sine, cosine) = match T::DTYPE {
             DType::F32 => ("vsSin", "vsCos"),

@@ -33,10 +33,7 @@ impl<'a> JobRequest<'a> {
         self.blas.ok_or_else(|| CellError::Failed("the variant has no BLAS library".into()))
     }
 
-    /// Takes the operands, which are all dense.
-    ///
-    /// # Errors
-    /// The number of operands is not `N`, or one of them is sparse or has elements of another type.
+    /// Takes the operands. Fails unless there are `N`, all dense and with elements of this type.
     pub(super) fn operands<T: Real, const N: usize>(&mut self) -> CellResult<[HostMatrix<T>; N]> {
         let taken = self.inputs.iter_mut().map(HostMatrix::of).collect::<Result<Vec<_>, _>>()?;
         taken.try_into().map_err(|_| self.wrong_operands(N))

@@ -58,10 +58,8 @@ pub(crate) fn faer_par(threads: usize) -> Par {
 }
 
 impl Faer {
-    /// Uses all `threads` for matrices of `side`; up to `max_side`, the job can choose fewer.
-    ///
-    /// # Errors
-    /// A limit of the process leaves too little address space.
+    /// Uses all `threads` for matrices of `side`; up to `max_side`, the job can choose fewer. Fails
+    /// if a limit of the process leaves too little address space.
     pub(crate) fn new(threads: usize, side: usize, max_side: usize) -> CellResult<Self> {
         memory::check_packing_space()?;
         Ok(Faer { par: faer_par(threads), choices: choices_for(side, max_side, threads) })

@@ -23,10 +23,7 @@ pub(crate) struct CacheReader {
 }
 
 impl CacheReader {
-    /// Allocates the data and touches all of it.
-    ///
-    /// # Errors
-    /// The host has too little memory.
+    /// Allocates the data and touches all of it. Fails if the host has too little memory.
     pub(crate) fn new() -> CellResult<Self> {
         let processors = match processors::allowed() {
             none if none.is_empty() => vec![0],

@@ -8,10 +8,19 @@ use gpubench_backend::host::usage::Usage;
 use gpubench_backend::{Job, PageFaults, Sample, TimerOverhead};
 use gpubench_report::measure::stats::median;
 
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod flush;
 pub(crate) mod flush_by_reading;
 pub(crate) mod pin;
 pub(crate) mod thread_speed;
+
+/// Other CPUs have flush instructions that the system must permit, or none.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) mod flush {
+    pub(crate) fn flush(_: &dyn super::Job) -> bool {
+        false
+    }
+}
 
 /// With hot caches, executions shorter than this are timed in batches.
 const SHORT_S: f64 = 20e-6;

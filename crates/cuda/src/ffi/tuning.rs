@@ -83,9 +83,6 @@ const TIMINGS: usize = 3;
 
 /// Returns the index of the algorithm with the least time by the host's clock; `None` if the library refuses every one. `execute` runs
 /// an algorithm, or only enqueues it; a timing takes `runs` of these.
-///
-/// # Errors
-/// The device fails.
 pub(crate) fn fastest<A>(
     cuda: &Cuda,
     runs: usize,

@@ -17,10 +17,8 @@ use crate::{CellError, Cuda, KernelSource, Result, kernel_source};
 /// Kernels for memory bandwidth, and for operands.
 pub(super) static SOURCE: KernelSource = kernel_source!("measure/peaks");
 
-/// Measures the peaks, in about 1.5 s where cuBLAS loads quickly. A peak that cannot be measured is left out.
-///
-/// # Errors
-/// Only a lost device.
+/// Measures the peaks, in about 1.5 s where cuBLAS loads quickly. A peak that cannot be measured is left out. Fails
+/// only if the device is lost.
 pub(crate) fn measure(cuda: &Cuda, timer: &Timer, elapsed: Elapsed) -> Result<Peaks> {
     // Memory first, because it also brings the clocks up.
     let of_memory = unless_device_lost(cuda, memory::rates(cuda, timer))?.unwrap_or_default();

@@ -22,10 +22,8 @@ const EXECUTIONS: u32 = 2;
 /// Seconds of measurement for the last size.
 const SECONDS: f64 = 0.04;
 
-/// Returns the highest rate of each arithmetic, by its name. Arithmetics that fail are left out.
-///
-/// # Errors
-/// Only a lost device.
+/// Returns the highest rate of each arithmetic, by its name. Arithmetics that fail are left out. Fails only if the device is
+/// lost.
 pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Vec<(String, f64)>> {
     let Some(cublas) = unless_device_lost(cuda, Cublas::new(cuda))? else { return Ok(vec![]) };
     let products = Products { cuda, timer, cublas };

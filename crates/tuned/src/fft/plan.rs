@@ -58,9 +58,7 @@ pub(crate) struct Pass {
 
 impl FftPlan {
     /// Chooses a plan for `n x n` real elements on a device: the first whose blocks have enough shared memory.
-    ///
-    /// # Errors
-    /// A size beyond the largest, without convolutions a prime factor without a radix, or too little shared memory.
+    /// Fails beyond the largest size, without convolutions for a prime factor without a radix, and if none has enough.
     pub(crate) fn new(
         method: FftMethod,
         n: usize,

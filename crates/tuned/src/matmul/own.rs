@@ -189,9 +189,6 @@ pub(super) struct ConditionalProduct(SquareProduct<f64>);
 
 impl ConditionalProduct {
     /// Loads the kernel for float64 tensor cores from the part `IF_NEEDED` of `kernels/matmul/dmma.cu`.
-    ///
-    /// # Errors
-    /// As for [`SquareProduct::on_tensor_cores`].
     pub(super) fn load(cuda: &Cuda, n: u32) -> Result<Self> {
         let [.., largest] = &TILES_F64;
         SquareProduct::with_tile(cuda, &IF_NEEDED, "dmma_if_needed", largest, n).map(ConditionalProduct)

@@ -131,10 +131,8 @@ impl<T: DeviceElement> RowProduct<T> {
         Ok(rows.sum())
     }
 
-    /// Counts the entries of the product and allocates their columns and values for [`RowProduct::run`].
-    ///
-    /// # Errors
-    /// They do not fit, or exceed 32-bit offsets.
+    /// Counts the entries of the product and allocates their columns and values for [`RowProduct::run`]. Fails if they do
+    /// not fit, or exceed 32-bit offsets.
     fn make_room(&mut self) -> Result<()> {
         let entries = self.count()?;
         let len = i32::try_from(entries).map_err(|_| {
@@ -147,10 +145,7 @@ impl<T: DeviceElement> RowProduct<T> {
     }
 
     /// Computes a product of unknown structure: finds the number of its entries, allocates them, and computes them.
-    /// [`RowProduct::make_room`] has checked before that offsets have 32 bits.
-    ///
-    /// # Errors
-    /// The entries do not fit.
+    /// [`RowProduct::make_room`] has checked before that offsets have 32 bits. Fails if the entries do not fit.
     fn call(&mut self) -> Result<()> {
         self.entries = None;
         self.run()?;

@@ -50,10 +50,8 @@ pub(crate) struct SpgemmPlan {
 
 impl SpgemmPlan {
     /// Plans `a` times `b` with elements of `element` bytes, for `shared` bytes of shared memory per block. Uses only what a caller
-    /// knows of the operands without reading them: their shapes and numbers of entries.
-    ///
-    /// # Errors
-    /// The product has too many tiles for one launch, or the device has too little shared memory for a row.
+    /// knows of the operands without reading them: their shapes and numbers of entries. Fails if the product has
+    /// too many tiles for one launch, or the device too little shared memory for a row.
     pub(crate) fn new(a: &Csr, b: &Csr, element: usize, shared: u32) -> Result<Self, Unavailable> {
         let mean = mean_bound(a, b);
         let tiles = b.cols.div_ceil(DENSE_WIDTH).max(1);

@@ -111,10 +111,8 @@ impl Provider {
         T::routines(self).lapack.as_ref().ok_or_else(|| CellError::call("LAPACK", "the library has none"))
     }
 
-    /// Makes ndarray-linalg call this library's gesvd.
-    ///
-    /// # Errors
-    /// The library has 64-bit integers, which ndarray-linalg does not pass, or no LAPACK.
+    /// Makes ndarray-linalg call this library's gesvd. Fails if it has 64-bit integers, which ndarray-linalg does not pass, or
+    /// no LAPACK.
     pub(crate) fn activate(&self) -> CellResult<()> {
         if self.has_long_integers {
             let path = self.path.display();
@@ -211,10 +209,8 @@ pub(crate) struct ThinSvd<T> {
 }
 
 impl<T: Blas> ThinSvd<T> {
-    /// Allocates the workspace for matrices of n x n.
-    ///
-    /// # Errors
-    /// The library has no LAPACK, or its integers cannot hold the length of the workspace.
+    /// Allocates the workspace for matrices of n x n. Fails if the library has no LAPACK, or if its integers cannot hold the
+    /// length of the workspace.
     pub(crate) fn new(provider: &Provider, n: usize) -> CellResult<Self> {
         // The documented minimum, in elements, in case the routine asks for less.
         let least = n.saturating_mul(n).saturating_mul(4).saturating_add(7 * n).max(1);

@@ -45,10 +45,7 @@ struct CublasLt {
 }
 
 impl CublasLt {
-    /// Loads cuBLASLt.
-    ///
-    /// # Errors
-    /// It is missing or too old.
+    /// Loads cuBLASLt. Fails if it is missing or too old.
     fn load(cuda: &Cuda) -> Result<CublasLt> {
         cuda.require(Library::CublasLt)?;
         let calls = loader::open_by_stem(Library::CublasLt.stem())
@@ -94,10 +91,7 @@ impl CublasLt {
     }
 
     /// Returns the algorithms that the library proposes, the one that it expects to be fastest first. Both operands have
-    /// the same layout.
-    ///
-    /// # Errors
-    /// It proposes none.
+    /// the same layout. Fails if it proposes none.
     fn algorithms(&self, operation: &Owned, operand: &Owned, answer: &Owned) -> Result<Vec<Algorithm>> {
         let CublasLt { calls, handle, .. } = self;
         // SAFETY: the place is writable.

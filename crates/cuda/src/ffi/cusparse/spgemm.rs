@@ -163,10 +163,7 @@ impl<T: DeviceElement> SparseProduct<T> {
         Ok(SparseProduct { sparse, a, b, algorithm: ALGORITHMS[0] })
     }
 
-    /// Takes the fastest of cuSPARSE's algorithms by trials.
-    ///
-    /// # Errors
-    /// Every algorithm is refused, or the device fails.
+    /// Takes the fastest of cuSPARSE's algorithms by trials. Fails if every one is refused, or the device fails.
     pub(crate) fn choose(&mut self, cuda: &Cuda) -> Result<()> {
         let mut multiply = |algorithm: &_| {
             self.algorithm = *algorithm;
