@@ -102,8 +102,6 @@ pub(crate) fn key(
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::super::nvrtc::Target;
     use super::*;
 
@@ -122,10 +120,13 @@ mod tests {
     fn a_stored_entry_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let cache = KernelCache { folder: Some(folder.path().to_path_buf()) };
-        assert_eq!(cache.get("a"), None);
-        cache.put("a", &stored());
-        assert_eq!(cache.get("a"), Some(stored()));
-        cache.remove("a");
+        let every_byte = Stored { image: (0..=255).collect(), cold_s: 0.1 };
+        for stored in [stored(), every_byte, Stored { image: vec![0], cold_s: 0.0 }] {
+            assert_eq!(cache.get("a"), None);
+            cache.put("a", &stored);
+            assert_eq!(cache.get("a"), Some(stored));
+            cache.remove("a");
+        }
         assert_eq!(cache.get("a"), None);
     }
 
@@ -170,17 +171,6 @@ mod tests {
             assert_eq!(parse(&bytes(&Stored { cold_s, ..stored() })), None, "{cold_s}");
         }
         assert_eq!(parse(&bytes(&Stored { image: vec![], ..stored() })), None);
-    }
-
-    proptest! {
-        #[test]
-        fn any_image_and_time_come_back(
-            image in prop::collection::vec(any::<u8>(), 1..100),
-            cold_s in 0.0f64..1e6,
-        ) {
-            let stored = Stored { image, cold_s };
-            prop_assert_eq!(parse(&bytes(&stored)), Some(stored));
-        }
     }
 
     #[test]

@@ -84,18 +84,14 @@ mod tests {
     const CUDA_13: &[i32] = &[75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121];
 
     #[test]
-    fn a_known_chip_gets_its_own_machine_code() {
-        assert_eq!(Target::choose(90, CUDA_13), Some(Target::Cubin(90)));
-    }
-
-    #[test]
-    fn an_unknown_chip_of_a_known_generation_gets_the_nearest_older_one() {
-        assert_eq!(Target::choose(105, CUDA_13), Some(Target::Cubin(103)));
-    }
-
-    #[test]
-    fn a_new_generation_gets_ptx_and_an_old_one_nothing() {
-        assert_eq!(Target::choose(130, CUDA_13), Some(Target::Ptx(121)));
-        assert_eq!(Target::choose(70, CUDA_13), None);
+    fn chips_get_machine_code_of_their_generation_new_ones_ptx_and_old_ones_nothing() {
+        for (chip, target) in [
+            (90, Some(Target::Cubin(90))),
+            (105, Some(Target::Cubin(103))),
+            (130, Some(Target::Ptx(121))),
+            (70, None),
+        ] {
+            assert_eq!(Target::choose(chip, CUDA_13), target, "{chip}");
+        }
     }
 }

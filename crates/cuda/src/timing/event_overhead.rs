@@ -30,24 +30,15 @@ mod tests {
 
     const OVERHEAD: EventOverhead = EventOverhead { pair_s: 3e-6, between_s: 1e-6, cycles_per_s: 2e9 };
 
-    fn near(found: (f64, f64), raw: f64, corrected: f64) -> bool {
-        (found.0 - raw).abs() < 1e-12 && (found.1 - corrected).abs() < 1e-12
-    }
-
     #[test]
-    fn a_single_execution_loses_the_constant() {
-        assert!(near(OVERHEAD.corrected(13e-6, 1), 13e-6, 10e-6));
-    }
-
-    #[test]
-    fn a_batch_loses_each_gap_and_the_constant_once() {
-        let events_s = 3e-6 + 20.0 * 5e-6 + 19.0 * 1e-6;
-        assert!(near(OVERHEAD.corrected(events_s, 20), events_s / 20.0, 5e-6));
-    }
-
-    #[test]
-    fn a_corrected_reading_keeps_at_least_a_tenth() {
-        assert!(near(OVERHEAD.corrected(2.5e-6, 1), 2.5e-6, 0.25e-6));
-        assert!(OVERHEAD.corrected(0.0, 0).1 >= 0.0);
+    fn a_reading_loses_each_gap_and_the_constant_once_and_keeps_at_least_a_tenth() {
+        let batch_s = 3e-6 + 20.0 * 5e-6 + 19.0 * 1e-6;
+        for (events_s, repeats, corrected_s) in
+            [(13e-6, 1, 10e-6), (batch_s, 20, 5e-6), (2.5e-6, 1, 0.25e-6), (0.0, 0, 0.0)]
+        {
+            let (raw, corrected) = OVERHEAD.corrected(events_s, repeats);
+            assert!((raw - events_s / f64::from(repeats.max(1))).abs() < 1e-12, "{raw}");
+            assert!((corrected - corrected_s).abs() < 1e-12, "{corrected} instead of {corrected_s}");
+        }
     }
 }

@@ -75,16 +75,6 @@ pub(super) static FORMS: [OnChipForm; SIDES.len()] = [
 /// The largest sizes that the forms for more than 512 rows hold, in descending order.
 pub(super) const LARGE_SIDES: [usize; 2] = [SIDES[5], SIDES[4]];
 
-/// The part of a symmetric matrix that is left when its first columns have been reduced.
-#[derive(Clone, Copy)]
-pub(super) struct Rest<'a> {
-    pub(super) matrix: &'a CudaSlice<f64>,
-    /// Elements from one row of the matrix to the next.
-    pub(super) stride: usize,
-    /// Columns that have been reduced.
-    pub(super) from: usize,
-}
-
 pub(super) struct OnChipReduction {
     function: CudaFunction,
     shape: LaunchShape,
@@ -117,10 +107,15 @@ impl OnChipReduction {
         Ok(Some(OnChipReduction { function, shape, n, mail: cuda.alloc(4 * n)? }))
     }
 
-    /// Enqueues the reduction of the last `n` rows and columns, of which it reads all elements. Elements of `out` before
+    /// Enqueues the reduction of the last `n` rows and columns, of which it reads all elements, of a symmetric matrix with
+    /// `stride` elements from one row to the next, whose first `from` columns have been reduced. Elements of `out` before
     /// those stay.
-    pub(super) fn run(&mut self, stream: &CudaStream, rest: Rest<'_>, out: &mut Reduced) -> Result<()> {
-        let Rest { matrix, stride, from } = rest;
+    pub(super) fn run(
+        &mut self,
+        stream: &CudaStream,
+        (matrix, stride, from): (&CudaSlice<f64>, usize, usize),
+        out: &mut Reduced,
+    ) -> Result<()> {
         let total = from + self.n;
         let whole =
             |size: usize| i32::try_from(size).map_err(|error| CellError::call("tridiagonalise", error));
