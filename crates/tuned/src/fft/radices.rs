@@ -125,29 +125,35 @@ mod tests {
 
     #[test]
     fn radices_are_in_the_order_that_avoids_bank_conflicts() {
-        for (n, f32, f64) in [
-            (1, &[1][..], &[1][..]),
-            // A short transform has one stage more instead of large radices.
-            (12, &[12], &[3, 4]),
-            (100, &[10, 10], &[4, 5, 5]),
-            (256, &[4, 8, 8], &[4, 8, 8]),
-            // In float64 the factor 2 is merged where another is a large prime.
-            (374, &[2, 17, 11], &[2, 17, 11]),
-            (418, &[19, 2, 11], &[22, 19]),
-            (952, &[17, 7, 8], &[7, 17, 8]),
-            (962, &[2, 37, 13], &[37, 26]),
-            (1024, &[16, 8, 8], &[8, 8, 16]),
-            (1066, &[2, 41, 13], &[2, 41, 13]),
-            (1426, &[31, 23, 2], &[31, 23, 2]),
-            (2662, &[22, 11, 11], &[22, 11, 11]),
-        ] {
-            let found = [DType::F32, DType::F64].map(|dtype| radices(n, dtype).unwrap());
-            assert_eq!(found, [f32, f64], "{n}");
-        }
         let of = |n, dtype| radices(n, dtype).unwrap();
-        assert_eq!((of(500, DType::F32), of(440, DType::F32)), (vec![5, 10, 10], vec![5, 8, 11]));
-        assert_eq!((of(2048, DType::F64), of(31 * 16, DType::F64)), (vec![16, 8, 16], vec![4, 31, 4]));
+        assert_eq!(of(500, DType::F32), [5, 10, 10]);
+        assert_eq!(of(1024, DType::F32), [16, 8, 8]);
+        assert_eq!(of(1024, DType::F64), [8, 8, 16]);
+        assert_eq!(of(2048, DType::F64), [16, 8, 16]);
+        assert_eq!(of(1, DType::F32), [1]);
+        assert_eq!(of(440, DType::F32), [5, 8, 11]);
+        assert_eq!(of(2662, DType::F32), [22, 11, 11]);
+        assert_eq!(of(952, DType::F32), [17, 7, 8]);
+        assert_eq!(of(952, DType::F64), [7, 17, 8]);
+        assert_eq!(of(1426, DType::F64), [31, 23, 2]);
         assert_eq!(radices(2 * 47, DType::F32), None);
+    }
+
+    #[test]
+    fn a_short_transform_has_one_stage_more_instead_of_large_radices() {
+        let of = |n, dtype| radices(n, dtype).unwrap();
+        assert_eq!((of(12, DType::F32), of(16, DType::F32)), (vec![12], vec![4, 4]));
+        assert_eq!((of(100, DType::F32), of(100, DType::F64)), (vec![10, 10], vec![4, 5, 5]));
+        assert_eq!((of(256, DType::F32), of(256, DType::F64)), (vec![4, 8, 8], vec![4, 8, 8]));
+        assert_eq!(of(31 * 16, DType::F64), [4, 31, 4]);
+    }
+
+    #[test]
+    fn the_factor_2_is_merged_where_another_is_a_large_prime_in_float64() {
+        let of = |n, dtype| radices(n, dtype).unwrap();
+        assert_eq!((of(418, DType::F64), of(962, DType::F64)), (vec![22, 19], vec![37, 26]));
+        assert_eq!((of(374, DType::F64), of(1066, DType::F64)), (vec![2, 17, 11], vec![2, 41, 13]));
+        assert_eq!(of(418, DType::F32), [19, 2, 11]);
     }
 
     #[test]
