@@ -29,8 +29,7 @@ impl Catalogue {
                     path: driver.path.map(|path| path.display().to_string()),
                     version: Some(format!("{module}, CUDA {release}")),
                     serves: self.serves(None),
-                    problem: None,
-                    fix: None,
+                    ..Finding::default()
                 });
                 findings.extend(self.devices(options));
             }
@@ -57,8 +56,7 @@ impl Catalogue {
             path: ffi::pci_bus_id(device).ok(),
             version: Some(device::summary(device)),
             serves: if ordinal == chosen as usize { self.serves(None) } else { vec![] },
-            problem: None,
-            fix: None,
+            ..Finding::default()
         };
         all.iter().enumerate().map(entry).collect()
     }
@@ -87,5 +85,5 @@ fn kernel_cache(cache: &KernelCache) -> Finding {
 
 fn missing_finding(name: &str, missing: Unavailable, serves: Vec<String>) -> Finding {
     let Unavailable { reason, fix } = missing;
-    Finding { name: name.into(), path: None, version: None, serves, problem: Some(reason), fix }
+    Finding { name: name.into(), serves, problem: Some(reason), fix, ..Finding::default() }
 }
