@@ -1,7 +1,6 @@
 //! Takes samples of a job on the device: cache state, blocking kernel, events and clocks. Decides which readings are needed, and in
 //! which order.
 
-mod event_overhead;
 mod history;
 mod spin;
 mod timer_overhead;
@@ -13,12 +12,11 @@ use serde_json::{Value, json};
 
 use super::ffi::driver::Elapsed;
 use crate::{Cuda, KernelSource, Result, kernel_source};
-use event_overhead::EventOverhead;
 use history::{batch_size, next_mode};
 use spin::CycleSpin;
 pub(super) use spin::KERNELS;
 pub use spin::{SPIN, SPIN_AND_WAIT, SPIN_ELSEWHERE, SPIN_OP};
-use timer_overhead::median_or_nan;
+use timer_overhead::{EventOverhead, median_or_nan};
 use timing_rig::{DeviceReading, HostTimes, TimingRig};
 
 /// The kernels for sampling, compiled when the backend starts.
