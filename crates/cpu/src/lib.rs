@@ -46,6 +46,9 @@ use timing::flush_by_reading::CacheReader;
 use timing::pin::Pins;
 use timing::{flush, thread_speed};
 
+/// The result of making a job or of a call in one.
+type CellResult<T> = Result<T, CellError>;
+
 /// The registration.
 pub const REGISTRATION: Registration = Registration {
     name: "cpu",
@@ -70,7 +73,6 @@ pub fn check_library(path: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// The BLAS libraries of this machine.
 fn libraries(options: &Options) -> Vec<Arc<BlasLibrary>> {
     blas::all(&options.blas).into_iter().map(Arc::new).collect()
 }
@@ -200,16 +202,11 @@ impl Backend for CpuBackend {
         Some(peaks::depend_on(self.threads, &self.libraries, &self.interleaved, &self.dtypes))
     }
 
-    fn peaks(&mut self) -> Result<Option<Peaks>, CellError> {
+    fn peaks(&mut self) -> CellResult<Option<Peaks>> {
         Ok(peaks::measure(self.threads, &self.kernels, self.library.as_deref(), &self.dtypes).plausible())
     }
 
-    fn prepare(
-        &mut self,
-        variant: &str,
-        case: &Case,
-        inputs: &mut [Operand],
-    ) -> Result<Box<Prepared>, CellError> {
+    fn prepare(&mut self, variant: &str, case: &Case, inputs: &mut [Operand]) -> CellResult<Box<Prepared>> {
         let listed =
             self.kernels.iter().find(|listed| listed.variant.op == case.op && listed.variant.name == variant);
         let listed =
@@ -226,7 +223,7 @@ impl Backend for CpuBackend {
         listed.prepare(self.threads, case, inputs)
     }
 
-    fn time(&mut self, job: &mut Prepared, cache: Cache) -> Result<Sample, CellError> {
+    fn time(&mut self, job: &mut Prepared, cache: Cache) -> CellResult<Sample> {
         match cache {
             Cache::Hot => timing::back_to_back(&mut job.job, job.traits.resets),
             Cache::Cold => {

@@ -4,9 +4,9 @@
 use std::mem::{MaybeUninit, take};
 use std::ops::{Deref, DerefMut};
 
+use crate::CellResult;
 use gpubench_backend::Lent;
 use gpubench_report::data::{Csr, Dense, Operand, Real, Values};
-use gpubench_report::error::CellError;
 use rustfft::num_complex::Complex;
 
 /// A function that is shown memory.
@@ -37,7 +37,7 @@ pub(crate) trait Lendable {
     fn lend(&mut self) -> Operand;
 
     /// Moves back what was lent.
-    fn put_back(&mut self, operand: Operand) -> Result<(), CellError>;
+    fn put_back(&mut self, operand: Operand) -> CellResult<()>;
 }
 
 /// Lends operands together with an answer.
@@ -45,7 +45,7 @@ pub(crate) fn lend<'a, const N: usize>(
     operands: [&'a mut dyn Lendable; N],
     answer: Vec<&'a mut dyn Lendable>,
     to: &mut dyn FnMut(Lent<'_>),
-) -> Result<(), CellError> {
+) -> CellResult<()> {
     let mut parts: Vec<&mut dyn Lendable> = operands.into_iter().chain(answer).collect();
     let lent: Vec<Operand> = parts.iter_mut().map(|part| part.lend()).collect();
     to(Lent { operands: Some(&lent[..N]), answer: &lent[N..] });
@@ -57,7 +57,7 @@ impl Lendable for Csr {
         Operand::Csr(take(self))
     }
 
-    fn put_back(&mut self, operand: Operand) -> Result<(), CellError> {
+    fn put_back(&mut self, operand: Operand) -> CellResult<()> {
         *self = operand.into_csr()?;
         Ok(())
     }
@@ -71,15 +71,12 @@ pub(crate) struct HostMatrix<T> {
     /// Whether the elements lie column after column.
     pub(crate) by_columns: bool,
     into_values: fn(Vec<T>) -> Values,
-    from_values: fn(Values) -> Result<Vec<T>, CellError>,
+    from_values: fn(Values) -> CellResult<Vec<T>>,
 }
 
 impl<T: Real> HostMatrix<T> {
-    /// Takes an operand.
-    ///
-    /// # Errors
-    /// It is sparse, or has elements of another type.
-    pub(crate) fn of(operand: &mut Operand) -> Result<Self, CellError> {
+    /// Takes an operand. Fails if it is sparse, or has elements of another type.
+    pub(crate) fn of(operand: &mut Operand) -> CellResult<Self> {
         let (rows, cols) = (operand.as_dense()?.rows, operand.as_dense()?.cols);
         Ok(HostMatrix::real(rows, cols, operand.take().into_dense()?))
     }
@@ -124,7 +121,7 @@ impl<T: Copy> Lendable for HostMatrix<T> {
         self.operand(elements)
     }
 
-    fn put_back(&mut self, operand: Operand) -> Result<(), CellError> {
+    fn put_back(&mut self, operand: Operand) -> CellResult<()> {
         if !self.by_columns {
             self.elements = (self.from_values)(operand.into_values())?;
         }

@@ -2,10 +2,9 @@
 
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 
-use super::context::Cuda;
-use super::device;
 use super::ffi::driver as ffi;
 use super::kernels::Capacity;
+use crate::{Cuda, device};
 
 impl Cuda {
     /// Returns the number of multiprocessors.

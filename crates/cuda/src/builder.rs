@@ -9,13 +9,12 @@ use cudarc::driver::{CudaContext, CudaModule};
 use cudarc::nvrtc::Ptx;
 use gpubench_backend::Compile;
 use gpubench_backend::host::user_cache;
-use gpubench_report::error::{CellError, Unavailable};
 use rayon::prelude::*;
 
 use super::cache::{self, KernelCache, Stored};
-use super::failure::{Result, driver};
 use super::kernels::{HEADERS, KernelSource};
 use super::nvrtc::{Compiler, Target};
+use crate::{CellError, Result, Unavailable, driver};
 
 /// A loaded module with the times of compiling and loading it.
 pub(crate) type Built = (Arc<CudaModule>, Compile);

@@ -7,15 +7,13 @@ use gpubench_backend::{Options, Prepared, Variant};
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::Operand;
 
-use super::context::Cuda;
-use super::failure::Result;
 #[cfg(feature = "testing")]
 use super::faults;
 use super::kernels::{ANY_SIZE, KernelSource, common};
-use super::library::Library;
 use super::ops::{Kernel, Setup};
 use super::timing::{self, Timer};
 use super::{peaks, verify};
+use crate::{Cuda, Library, Result};
 
 /// The name of the variant that picks another.
 pub const AUTO: &str = "auto";
@@ -72,10 +70,7 @@ pub trait Choices {
     ) -> Vec<&'static KernelSource>;
 
     /// Returns the variant that a trial chooses for a case, or `None` if there is only one to choose. A later call for the
-    /// same case returns the same variant.
-    ///
-    /// # Errors
-    /// No variant can do the case, or the device is lost.
+    /// same case returns the same variant. Fails if no variant can do the case, or the device is lost.
     fn choose(
         &mut self,
         cuda: &Cuda,
@@ -85,10 +80,7 @@ pub trait Choices {
     ) -> Result<Option<&'static str>>;
 
     /// Prepares the variant `chosen` by a trial, or where there is none, the first that the rules name. A variant that is
-    /// unavailable or does not fit in memory is skipped, and the rules name the next.
-    ///
-    /// # Errors
-    /// No variant can do the case, or the device is lost.
+    /// unavailable or does not fit in memory is skipped, and the rules name the next. Fails as `choose` does.
     fn prepare(&self, setup: Setup<'_>, chosen: Option<&'static str>) -> Result<Box<Prepared>>;
 }
 
@@ -173,7 +165,6 @@ impl Catalogue {
         self.kernels().filter_map(serves).collect()
     }
 
-    /// Returns the cases in which a variant needs `library`.
     fn need_of(&self, kernel: &Kernel, library: Library) -> Need {
         match kernel.variant.name.as_ref() {
             // Every timed variant needs kernels that NVRTC compiles.

@@ -13,21 +13,19 @@ use cudarc::driver::{
 use gpubench_backend::host::user_cache;
 use gpubench_backend::{DevicePhases, Finding, SetupCounts, TransferMemory};
 use gpubench_report::data::{Plain, Real};
-use gpubench_report::error::CellError;
 
 use super::builder::{Builder, Built};
 use super::device;
-use super::failure::{Result, driver};
 use super::ffi::completion::Completion;
 use super::ffi::driver as ffi;
 use super::ffi::pool::Pool;
 use super::ffi::status::Status;
 use super::kernels::KernelSource;
-use super::library::Library;
 use super::loader::Loader;
 use super::startup;
 use super::transfer::TransferTimer;
 use super::transfer_stats::{CopyDirection, TransferStats};
+use crate::{CellError, Library, Result, driver};
 
 /// An element type of kernels and libraries.
 pub trait DeviceElement: Real + DeviceRepr + ValidAsZeroBits {
@@ -273,7 +271,6 @@ impl Cuda {
         self.shared.completion.get_or_init(|| Rc::clone(completion));
     }
 
-    /// Returns what graphs end with, if a timer has set it.
     pub(crate) fn completion(&self) -> Option<&Completion> {
         self.shared.completion.get().map(Rc::as_ref)
     }

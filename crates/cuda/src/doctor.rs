@@ -1,15 +1,12 @@
 //! The CUDA part of `gpubench doctor`: the driver, the devices and each library, with the variants that need it.
 
 use gpubench_backend::{Finding, Options};
-use gpubench_report::error::Unavailable;
 
 use super::cache::KernelCache;
 use super::catalogue::Catalogue;
-use super::device;
 use super::ffi::driver as ffi;
-use super::library::Library;
 use super::loader::{self, Loader};
-use super::startup;
+use crate::{Library, Unavailable, device, startup};
 
 /// Start of the names of findings about devices.
 pub const DEVICE: &str = "CUDA device";
@@ -32,8 +29,7 @@ impl Catalogue {
                     path: driver.path.map(|path| path.display().to_string()),
                     version: Some(format!("{module}, CUDA {release}")),
                     serves: self.serves(None),
-                    problem: None,
-                    fix: None,
+                    ..Finding::default()
                 });
                 findings.extend(self.devices(options));
             }
@@ -60,8 +56,7 @@ impl Catalogue {
             path: ffi::pci_bus_id(device).ok(),
             version: Some(device::summary(device)),
             serves: if ordinal == chosen as usize { self.serves(None) } else { vec![] },
-            problem: None,
-            fix: None,
+            ..Finding::default()
         };
         all.iter().enumerate().map(entry).collect()
     }
@@ -90,5 +85,5 @@ fn kernel_cache(cache: &KernelCache) -> Finding {
 
 fn missing_finding(name: &str, missing: Unavailable, serves: Vec<String>) -> Finding {
     let Unavailable { reason, fix } = missing;
-    Finding { name: name.into(), path: None, version: None, serves, problem: Some(reason), fix }
+    Finding { name: name.into(), serves, problem: Some(reason), fix, ..Finding::default() }
 }

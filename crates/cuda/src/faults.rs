@@ -6,13 +6,10 @@ use std::time::Duration;
 use cudarc::driver::CudaSlice;
 use gpubench_backend::{Job, Prepared};
 use gpubench_report::data::Operand;
-use gpubench_report::error::CellError;
 
-use super::context::Cuda;
-use super::failure::Result;
-use super::kernels::{KernelSource, kernel_source};
 use super::ops::overhead::Bare;
 use super::ops::{Kernel, Prepare, opt_in};
+use crate::{CellError, Cuda, KernelSource, Result, kernel_source};
 
 /// The environment variable that makes the variants available.
 const SWITCH: &str = "GPUBENCH_TEST_FAULTS";

@@ -11,13 +11,10 @@ use gpubench_report::case::DType;
 /// Declares the header `kernels/<name>.cuh`.
 macro_rules! header {
     ($name:literal) => {
-        KernelSource {
-            name: $name,
-            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cuh")),
-            dtype: None,
-            sizes: $crate::kernels::ANY_SIZE,
-            per_size: None,
-        }
+        KernelSource::new(
+            $name,
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cuh")),
+        )
     };
 }
 
@@ -35,6 +32,13 @@ pub struct KernelSource {
     pub sizes: RangeInclusive<u64>,
     /// For a source that is compiled with the constants of one size.
     pub per_size: Option<PerSize>,
+}
+
+impl KernelSource {
+    /// A source for every type and size.
+    pub const fn new(name: &'static str, text: &'static str) -> KernelSource {
+        KernelSource { name, text, dtype: None, sizes: ANY_SIZE, per_size: None }
+    }
 }
 
 /// Every size of a case.
@@ -106,13 +110,10 @@ impl ByType {
 #[macro_export]
 macro_rules! kernel_source {
     ($name:literal) => {
-        $crate::kernels::KernelSource {
-            name: $name,
-            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cu")),
-            dtype: None,
-            sizes: $crate::kernels::ANY_SIZE,
-            per_size: None,
-        }
+        $crate::kernels::KernelSource::new(
+            $name,
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cu")),
+        )
     };
     ($name:literal, $part:expr, $dtype:ident) => {
         $crate::kernels::KernelSource {
@@ -121,19 +122,16 @@ macro_rules! kernel_source {
         }
     };
     ($name:literal, $part:expr) => {
-        $crate::kernels::KernelSource {
-            name: concat!($name, "-", $part),
+        $crate::kernels::KernelSource::new(
+            concat!($name, "-", $part),
             // The second line keeps the numbers of lines in messages of the compiler.
-            text: concat!(
+            concat!(
                 "#define ",
                 $part,
                 "\n#line 1\n",
                 include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cu"))
             ),
-            dtype: None,
-            sizes: $crate::kernels::ANY_SIZE,
-            per_size: None,
-        }
+        )
     };
 }
 pub use crate::kernel_source;

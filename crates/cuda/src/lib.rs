@@ -5,7 +5,7 @@ mod attributes;
 mod builder;
 mod cache;
 pub mod catalogue;
-pub mod context;
+mod context;
 mod device;
 mod doctor;
 mod failure;
@@ -36,17 +36,17 @@ use gpubench_backend::{
 };
 use gpubench_report::case::{Cache, Case};
 use gpubench_report::data::Operand;
-use gpubench_report::error::Unavailable;
+pub use gpubench_report::error::Unavailable;
 
 use catalogue::{AUTO, Catalogue, Choices};
-use context::Cuda;
+pub use context::{Cuda, DeviceElement};
 pub use doctor::DEVICE;
 pub use failure::{CellError, Result, driver};
-use kernels::KernelSource;
+pub use kernels::{ByType, KernelSource};
 pub use library::Library;
 use loader::{Driver, Loader};
 use nvml::{Monitor, ProcessSnapshot};
-use ops::Setup;
+pub use ops::{Kernel, Setup, opt_in, variant};
 pub use timing::{SPIN, SPIN_AND_WAIT, SPIN_ELSEWHERE, SPIN_OP, Timer};
 use verify::Verifier;
 
@@ -61,7 +61,6 @@ pub fn compile(source: &KernelSource, chip: i32) -> Result<String> {
     Ok(compiler.compile(source.name, source.text).map_err(CellError::Failed)?.log)
 }
 
-/// The running backend.
 struct Started {
     cuda: Cuda,
     timer: Timer,

@@ -89,7 +89,6 @@ pub(crate) struct Loader {
 }
 
 impl Loader {
-    /// Makes a loader for a driver of CUDA release `major`.
     pub(crate) fn new(major: u32) -> Self {
         Loader { major, preferred: None, found: BTreeMap::new() }
     }
@@ -229,9 +228,7 @@ impl Loader {
             name: library.title().to_owned(),
             path: path.map(|path| path.display().to_string()),
             version: parts.map(|p| p.iter().map(i32::to_string).collect::<Vec<_>>().join(".")),
-            serves: vec![],
-            problem: None,
-            fix: None,
+            ..Finding::default()
         })
     }
 }

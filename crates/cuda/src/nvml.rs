@@ -83,7 +83,6 @@ fn own_entries(before: &BTreeSet<u32>, after: &BTreeSet<u32>, own: u32) -> BTree
     after.difference(before).copied().collect()
 }
 
-/// A device in NVML.
 pub(crate) struct Monitor {
     device: Result<(&'static Nvml, Device<'static>), String>,
     /// Whether NVML's process ids are those of this process's namespace.
@@ -142,7 +141,6 @@ impl Monitor {
         }
     }
 
-    /// Returns the ids of the processes that have a context on the device.
     fn pids(&self) -> BTreeSet<u32> {
         let Ok((_, device)) = &self.device else { return BTreeSet::new() };
         let compute = device.running_compute_processes().unwrap_or_default();

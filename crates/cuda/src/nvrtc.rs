@@ -1,9 +1,8 @@
 //! Compiles kernels for one chip with NVRTC: chooses the target and the options.
 
-use super::ffi::nvrtc::{Compilation, Form, SourceFile, about, compile as compile_text};
+use super::ffi::nvrtc::{Compilation, SourceFile, about, compile as compile_text};
 use super::kernels::{HEADERS, KernelSource};
 
-/// The target of a compilation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// Machine code for this compute capability, such as 90.
@@ -36,7 +35,6 @@ impl Target {
 /// registers, while another thread compiles for another architecture, as `tests/kernels.rs` does.
 const OPTIONS: &[&str] = &["--std=c++17", "--ptxas-options=-v"];
 
-/// A ready compiler for one target.
 #[derive(Clone, Debug)]
 pub(crate) struct Compiler {
     pub(crate) target: Target,
@@ -62,17 +60,16 @@ impl Compiler {
     /// Compiles the text of `kernels/NAME.cu`, or of the part NAME-PART, with the headers. An error contains the
     /// compiler's messages.
     pub(crate) fn compile(&self, name: &str, text: &str) -> Result<Compilation, String> {
-        let form = if matches!(self.target, Target::Cubin(_)) { Form::Cubin } else { Form::Ptx };
         // The part's name is no part of the file's.
         let name = name.split('-').next().unwrap_or(name);
-        let source = SourceFile { name: &format!("{name}.cu"), text };
         // Sources include headers by their file names.
         let file_name =
             |header: &KernelSource| header.name.rsplit('/').next().map(|name| format!("{name}.cuh"));
         let names = HEADERS.each_ref().map(|header| file_name(header).unwrap_or_default());
         let headers: Vec<SourceFile> =
-            HEADERS.iter().zip(&names).map(|(header, name)| SourceFile { name, text: header.text }).collect();
-        let output = compile_text(&source, &headers, &self.options(), form)?;
+            HEADERS.iter().zip(&names).map(|(header, name)| [name.as_str(), header.text]).collect();
+        let to_ptx = matches!(self.target, Target::Ptx(_));
+        let output = compile_text([&format!("{name}.cu"), text], &headers, &self.options(), to_ptx)?;
         match &output.failure {
             Some(failure) => Err(format!("kernels/{name}.cu: {failure}: {}", output.log)),
             None => Ok(output),
@@ -87,18 +84,14 @@ mod tests {
     const CUDA_13: &[i32] = &[75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121];
 
     #[test]
-    fn a_known_chip_gets_its_own_machine_code() {
-        assert_eq!(Target::choose(90, CUDA_13), Some(Target::Cubin(90)));
-    }
-
-    #[test]
-    fn an_unknown_chip_of_a_known_generation_gets_the_nearest_older_one() {
-        assert_eq!(Target::choose(105, CUDA_13), Some(Target::Cubin(103)));
-    }
-
-    #[test]
-    fn a_new_generation_gets_ptx_and_an_old_one_nothing() {
-        assert_eq!(Target::choose(130, CUDA_13), Some(Target::Ptx(121)));
-        assert_eq!(Target::choose(70, CUDA_13), None);
+    fn chips_get_machine_code_of_their_generation_new_ones_ptx_and_old_ones_nothing() {
+        for (chip, target) in [
+            (90, Some(Target::Cubin(90))),
+            (105, Some(Target::Cubin(103))),
+            (130, Some(Target::Ptx(121))),
+            (70, None),
+        ] {
+            assert_eq!(Target::choose(chip, CUDA_13), target, "{chip}");
+        }
     }
 }

@@ -1,13 +1,12 @@
 //! Sparse operands on the device, checked before any kernel or library uses their indices.
 
-use cudarc::driver::CudaSlice;
+use cudarc::driver::{CudaSlice, CudaStream};
 use gpubench_backend::contents::Memory;
 use gpubench_report::data::{Csr, Real};
-use gpubench_report::error::CellError;
 
-use super::context::{Cuda, DeviceElement};
-use super::failure::Result;
-use super::ffi::contents::device;
+use super::ffi::device;
+use super::ffi::launch::{Argument, read};
+use crate::{CellError, Cuda, DeviceElement, Result};
 
 /// A sparse matrix on the device. Its offsets and columns have been checked, so kernels and libraries may index by
 /// them.
@@ -52,24 +51,19 @@ impl<T> DeviceCsr<T> {
         self.nnz
     }
 
-    /// Returns the row offsets, `rows + 1` of them.
-    pub fn indptr(&self) -> &CudaSlice<i32> {
-        &self.indptr
+    /// Returns the row offsets, `rows + 1` of them, and the columns and the values of the stored entries.
+    pub fn arrays(&self) -> (&CudaSlice<i32>, &CudaSlice<i32>, &CudaSlice<T>) {
+        (&self.indptr, &self.indices, &self.values)
     }
 
-    /// Returns the columns of the stored entries.
-    pub fn indices(&self) -> &CudaSlice<i32> {
-        &self.indices
+    /// Passes the addresses of offsets, columns and values to a kernel.
+    pub fn addresses(&self, stream: &CudaStream) -> [Argument; 3] {
+        [read(stream, &self.indptr), read(stream, &self.indices), read(stream, &self.values)]
     }
 
     /// Returns the memory of offsets, columns and values, for checks.
     pub fn memory(&mut self) -> [Memory<'_>; 3] {
         [device(&mut self.indptr), device(&mut self.indices), device(&mut self.values)]
-    }
-
-    /// Returns the values of the stored entries.
-    pub fn values(&self) -> &CudaSlice<T> {
-        &self.values
     }
 }
 

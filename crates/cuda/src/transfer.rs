@@ -9,13 +9,13 @@ use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DeviceRepr};
 use gpubench_backend::TransferMemory;
 use gpubench_backend::host::memory::free_host_bytes;
 use gpubench_report::data::Plain;
-use gpubench_report::error::CellError;
 
-use super::failure::{Result, driver, is_sticky};
+use super::failure::is_sticky;
 use super::ffi::driver::Elapsed;
 use super::ffi::pinned::Pinned;
 use super::ffi::status::Status;
 use super::transfer_stats::{CopyRepetitions, CopyTime};
+use crate::{CellError, Result, driver};
 
 /// Slices up to this many bytes are copied [`MANY`] times, larger ones [`FEW`] times. A first copy is not counted,
 /// because it includes page faults of memory that was never touched.
@@ -39,7 +39,6 @@ pub(crate) struct TransferTimer {
 }
 
 impl TransferTimer {
-    /// Makes a timer for data in those kinds of host memory.
     pub(crate) fn new(
         stream: &Arc<CudaStream>,
         elapsed: Elapsed,

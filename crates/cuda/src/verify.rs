@@ -1,27 +1,35 @@
-//! Checks timed executions on the device: fingerprints the operands and answers of a job where they are, in stream
-//! order.
+//! Checks timed executions on the device: fingerprints, spoils and replaces the operands and answers of a job where they are,
+//! in stream order.
 
-use gpubench_backend::contents::{Contents, Fingerprints, Memory, Span, beyond, join};
+use std::sync::Arc;
+
+use cudarc::driver::{CudaFunction, CudaSlice, DevicePtrMut, result};
+use gpubench_backend::contents::{Contents, Fingerprints, Memory, SPOILED, Span, beyond, join};
 use gpubench_backend::{Job, Prepared, SamplingMode};
-use gpubench_report::error::CellError;
 
-use super::context::Cuda;
-use super::failure::Result;
-use super::ffi::contents::{Checks, SLOTS};
-use super::kernels::{KernelSource, kernel_source};
+use super::ffi::launch::enqueue;
+use super::ffi::tuning::grid;
 use super::timing::Timer;
+use crate::{CellError, Cuda, KernelSource, Result, driver, kernel_source};
 
 pub(super) static SOURCE: KernelSource = kernel_source!("measure/fingerprint");
 
-/// The checker for the jobs of one device.
+/// Most fingerprints per wait.
+const SLOTS: usize = 32;
+
+/// The kernel that adds up fingerprints, and the sums that it writes.
 pub(super) struct Verifier {
     cuda: Cuda,
-    checks: Checks,
+    kernel: CudaFunction,
+    sums: CudaSlice<u64>,
 }
 
 impl Verifier {
     pub(super) fn new(cuda: &Cuda) -> Result<Self> {
-        Ok(Verifier { cuda: cuda.clone(), checks: Checks::load(cuda, &SOURCE)? })
+        let kernel = cuda.function(&SOURCE, "fingerprint")?;
+        // Not counted as an allocation, because it belongs to no job.
+        let sums = cuda.stream.alloc_zeros(SLOTS).map_err(driver("cuMemAllocAsync"))?;
+        Ok(Verifier { cuda: cuda.clone(), kernel, sums })
     }
 
     /// Returns the fingerprints of the present contents of `job`.
@@ -29,13 +37,13 @@ impl Verifier {
         let contents = job.contents();
         let unchanged = contents.operands.iter().map(|(_, memory)| memory).chain(&contents.fixed);
         let (unchanged, answer) = (spans(unchanged)?, spans(&contents.answer)?);
-        self.checks.clear()?;
+        self.clear()?;
         // SAFETY: the job, which owns the memory, stays borrowed until the sums have been read.
         unsafe {
-            self.checks.fingerprint(&unchanged, 0)?;
-            self.checks.fingerprint(&answer, unchanged.len())?;
+            self.enqueue(&unchanged, 0)?;
+            self.enqueue(&answer, unchanged.len())?;
         }
-        let sums = self.checks.read()?;
+        let sums = self.read()?;
         let (operands, answer) = sums[..unchanged.len() + answer.len()].split_at(unchanged.len());
         let answer = (!answer.is_empty()).then(|| join(answer.iter().copied()));
         Ok(Fingerprints { operands: join(operands.iter().copied()), answer })
@@ -59,7 +67,7 @@ impl Verifier {
             self.queue(&mut job.job, as_graph)?;
         }
         let count = job.contents().answer.len();
-        let sums = self.checks.read()?;
+        let sums = self.read()?;
         // An answer that the reset has freed had no fingerprint: its sums are those of nothing.
         let fingerprint = |from: usize| (count > 0).then(|| join(sums[from..from + count].iter().copied()));
         Ok([0, SLOTS / 2].map(fingerprint))
@@ -71,19 +79,22 @@ impl Verifier {
         if contents.in_place {
             return Ok(());
         }
-        let answer = spans(&contents.answer)?;
-        // SAFETY: the job, which owns the memory, stays borrowed while the work is enqueued, and frees it in stream order; the answer
-        // is written before it is read.
-        unsafe { self.checks.spoil(&answer) }
+        let stream = self.cuda.stream.cu_stream();
+        spans(&contents.answer)?.into_iter().try_for_each(|Span { address, bytes }| {
+            // SAFETY: the stream is alive; the job, which owns the memory, stays borrowed while the work is enqueued, and frees it
+            // in stream order; the answer is written before it is read.
+            unsafe { result::memset_d8_async(address, SPOILED, bytes, stream) }
+                .map_err(driver("cuMemsetD8Async"))
+        })
     }
 
     /// Enqueues four steps: spoil, read, execute, read.
     fn queue(&mut self, job: &mut dyn Job, as_graph: bool) -> Result<()> {
-        self.checks.clear()?;
+        self.clear()?;
         self.spoil(job)?;
         let before = shown_answer(job)?;
         // SAFETY: the job owns the memory and outlives the work, which is waited for before it is let go.
-        unsafe { self.checks.fingerprint(&before, 0)? };
+        unsafe { self.enqueue(&before, 0)? };
         if as_graph {
             job.execute()?;
         } else {
@@ -91,10 +102,10 @@ impl Verifier {
         }
         let after = shown_answer(job)?;
         // SAFETY: as above.
-        unsafe { self.checks.fingerprint(&after, SLOTS / 2) }
+        unsafe { self.enqueue(&after, SLOTS / 2) }
     }
 
-    /// Writes `new` at byte `offset` of an operand's elements, and returns the previous bytes.
+    /// Writes `new` at byte `offset` of an operand's elements, and returns the previous bytes. Waits for all earlier work.
     pub(super) fn replace(
         &self,
         job: &mut dyn Job,
@@ -109,9 +120,51 @@ impl Verifier {
         if offset + new.len() > span.bytes {
             return Err(beyond(operand, offset));
         }
-        // SAFETY: the job, which owns the memory, is borrowed; operands are floating-point numbers, which any bytes
-        // are.
-        unsafe { self.checks.replace(span, offset, new) }.map(Some)
+        self.cuda.synchronize()?;
+        let place = span.address + offset as u64;
+        let mut old = vec![0; new.len()];
+        // SAFETY: the place lies within the span, whose owner, the job, is borrowed; nothing is under way; operands are
+        // floating-point numbers, which any bytes are.
+        unsafe {
+            result::memcpy_dtoh_sync(&mut old, place).map_err(driver("cuMemcpyDtoH"))?;
+            result::memcpy_htod_sync(place, new).map_err(driver("cuMemcpyHtoD"))?;
+        }
+        Ok(Some(old))
+    }
+
+    /// Clears all sums.
+    fn clear(&mut self) -> Result<()> {
+        self.cuda.stream.memset_zeros(&mut self.sums).map_err(driver("cuMemsetD8Async"))
+    }
+
+    /// Enqueues the fingerprints of `spans` into consecutive slots, starting at `first`; the slots must be cleared.
+    ///
+    /// # Safety
+    /// Each span is device memory that stays allocated until the stream has passed this call.
+    unsafe fn enqueue(&mut self, spans: &[Span], first: usize) -> Result<()> {
+        if first + spans.len() > SLOTS {
+            return Err(CellError::Failed(format!(
+                "a job exposes more than {SLOTS} arrays; please report this bug"
+            )));
+        }
+        let stream = Arc::clone(&self.cuda.stream);
+        let sums = self.sums.device_ptr_mut(&stream).0;
+        for (slot, span) in (first..).zip(spans) {
+            let arguments = [span.address, span.bytes as u64, sums + 8 * slot as u64].map(Into::into);
+            let blocks = (grid(&self.cuda, span.bytes / 8), 1);
+            // SAFETY: the entry takes (const u8*, u64, u64*); the caller vouches for the span, whose address, the start
+            // of an allocation, is a multiple of 256; `sums` has the slot.
+            unsafe { enqueue(&stream, &self.kernel, blocks, arguments)? };
+        }
+        Ok(())
+    }
+
+    /// Waits for all enqueued work and reads the sums.
+    fn read(&self) -> Result<[u64; SLOTS]> {
+        let mut sums = [0; SLOTS];
+        self.cuda.stream.memcpy_dtoh(&self.sums, &mut sums).map_err(driver("cuMemcpyDtoHAsync"))?;
+        self.cuda.synchronize()?;
+        Ok(sums)
     }
 }
 

@@ -3,14 +3,12 @@
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::Prepared;
-use gpubench_cuda::Result;
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::map::Map;
 use gpubench_cuda::ffi::replay::Replay;
-use gpubench_cuda::kernels::{ByType, kernel_source_by_type};
 use gpubench_cuda::ops::dense::{Resident, square};
 use gpubench_cuda::ops::elementwise::{PACKS, STEP_PARTS, load_step, sine};
 use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in, variant};
+use gpubench_cuda::{ByType, Cuda, DeviceElement, Result, kernel_source_by_type};
 use gpubench_report::case::DType;
 
 static FUSED: ByType = kernel_source_by_type!("elementwise/elementwise", "FUSED_");

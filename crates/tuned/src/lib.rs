@@ -47,8 +47,7 @@ mod svd;
 use gpubench_cuda::catalogue::{Catalogue, Tables};
 use gpubench_cuda::ops::{LIBRARY_TABLES, PLAIN_TABLES};
 
-pub use gpubench_cuda::context::Cuda;
-pub use gpubench_cuda::open;
+pub use gpubench_cuda::{Cuda, open};
 
 pub use auto::{RuleText, rule_texts};
 pub use elementwise::FusedElementwise;

@@ -5,15 +5,13 @@ use std::marker::PhantomData;
 
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::Prepared;
-use gpubench_cuda::context::{Cuda, DeviceElement};
-use gpubench_cuda::ffi::launch::{LaunchShape, Start, enqueue, fits, read, write};
+use gpubench_cuda::ffi::launch::{LaunchShape, enqueue, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::ffi::tuning::grid;
 use gpubench_cuda::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
 use gpubench_cuda::ops::dense::{Resident, column};
 use gpubench_cuda::ops::reduction::{BLOCKS_PER_MULTIPROCESSOR, reserve};
-use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
-use gpubench_cuda::{CellError, Result};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, Kernel, Result, Setup, by_dtype, opt_in};
 
 static ONE_PASS: ByType = kernel_source_by_type!("reduction/reduction", "ONE_PASS_");
 static THREE_PASS: KernelSource = kernel_source!("reduction/reduction", "THREE_PASS");
@@ -70,7 +68,7 @@ impl<T: DeviceElement> Statistics<T> {
         Ok(Statistics {
             cuda: cuda.clone(),
             moments: cuda.function(ONE_PASS.of(T::DTYPE), &entry)?,
-            shape: LaunchShape { grid: (grid, 1), threads, shared: 0, start: Start::InOrder },
+            shape: LaunchShape::new(grid, threads, 0),
             words: cuda.alloc(4 * grid as usize)?,
             replay: Replay::default(),
             len,

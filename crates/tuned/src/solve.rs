@@ -4,18 +4,15 @@
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
-use gpubench_cuda::context::{Cuda, DeviceElement};
-use gpubench_cuda::ffi::contents::device;
+use gpubench_cuda::ffi::device;
 use gpubench_cuda::ffi::launch::{Alternating, BLOCK, LaunchShape, Start, allow_shared, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::ffi::tuning::resident_blocks;
-use gpubench_cuda::kernels::{ByType, kernel_source_by_type};
 use gpubench_cuda::ops::dense::column;
 use gpubench_cuda::ops::solve::{NOT_POSITIVE_DEFINITE, check_info};
 use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
-use gpubench_cuda::{CellError, Result};
+use gpubench_cuda::{ByType, CellError, Cuda, DeviceElement, Result, Unavailable, kernel_source_by_type};
 use gpubench_report::data::Operand;
-use gpubench_report::error::Unavailable;
 
 static SOURCE: ByType = kernel_source_by_type!("solve/cholesky", "SOLVE_");
 static REFINEMENT: ByType = kernel_source_by_type!("solve/cholesky", "REFINE_");
@@ -139,12 +136,8 @@ impl<T: DeviceElement> Cholesky<T> {
         let CholeskyPlan { grid, chains, .. } = self.plan;
         let (a, b, x) = (read(stream, a), read(stream, b), write(stream, x));
         let arguments = [a, b, x, work[0], work[1], info[0], info[1], self.n.into(), chains.into()];
-        let resident = |grid| LaunchShape {
-            grid: (grid, 1),
-            threads: BLOCK,
-            shared: shared::<T>(),
-            start: Start::Together,
-        };
+        let resident =
+            |grid| LaunchShape { start: Start::Together, ..LaunchShape::new(grid, BLOCK, shared::<T>()) };
         let solve = Launch::new(&self.solve, resident(grid), arguments);
         let Some(Refinement { residual, correct, grid, r }) = &mut self.refinement else {
             // SAFETY: the entry takes (const T*, const T*, T*, T*, T*, i32*, i32*, i32, i32). A has n * n elements, b and

@@ -1,8 +1,7 @@
 //! The variants of all crates together: their entries, what they need, and what is compiled when a run starts.
 
 use gpubench_backend::{Accuracy, Options, Variant};
-use gpubench_cuda::Library;
-use gpubench_cuda::ops::Kernel;
+use gpubench_cuda::{Kernel, Library};
 use gpubench_report::case::DType;
 
 use super::*;
@@ -32,67 +31,64 @@ fn every_entry_lists_its_sources_and_libraries() {
 }
 
 #[test]
-fn the_sources_compiled_at_start_are_those_of_a_run_without_variants() {
-    let names = |op: &str| names_of_sizes(op, None);
-    let products = ["common/convert", "matmul/dmma-TILE_16X16X64_F64"];
-    assert_eq!(names("matmul"), products, "not tiled, nor the other type; dmma up to N = 192");
-    assert_eq!(names("host-loop"), ["elementwise/elementwise-STEPS_F64", "loops/sine_at"]);
-    assert_eq!(names("fft"), ["fft/fill"], "the others are made for one size");
+fn the_sources_compiled_at_start_are_those_of_the_sizes_and_types_of_the_run() {
+    let (f64_only, both): (&[DType], &[DType]) = (&[DType::F64], DType::ALL);
     let reductions =
         ["1024", "128", "2048", "256", "512", "64"].map(|side| format!("svd/tridiagonal-SIDE_{side}"));
-    let all = ["common/convert", "svd/gram", "svd/jacobi-F64"]
-        .into_iter()
-        .chain(reductions.iter().map(String::as_str));
-    let rest = ["svd/tridiagonal_eigen", "svd/tridiagonal_panel"];
-    assert_eq!(names("svd"), all.chain(rest).collect::<Vec<_>>());
-    assert_eq!(names("transfer"), [""; 0]);
-    assert_eq!(names("spmv"), ["spmv/csr"]);
-}
-
-#[test]
-fn the_sources_compiled_at_start_are_those_of_the_sizes_of_the_run() {
-    let names = |op: &str, sizes: &[u64]| names_of_sizes(op, Some(sizes));
-    assert_eq!(names("svd", &[17]), ["common/convert", "svd/jacobi-F64"], "cuSOLVER's gesvdp converts");
-    assert_eq!(
-        names("svd", &[25]),
-        ["common/convert", "svd/gram", "svd/tridiagonal-SIDE_64", "svd/tridiagonal_eigen"]
-    );
-    let between = ["svd/tridiagonal-SIDE_1024", "svd/tridiagonal-SIDE_256", "svd/tridiagonal-SIDE_512"];
-    assert_eq!(names("svd", &[1000, 200])[2..5], between, "the run may add N = 300");
-    let large = ["svd/tridiagonal-SIDE_2048", "svd/tridiagonal_eigen", "svd/tridiagonal_panel"];
-    assert_eq!(names("svd", &[2049])[2..], large);
-    assert_eq!(names("matmul", &[100]), ["matmul/dmma-TILE_16X16X64_F64"]);
-    assert_eq!(names("solve", &[3000]), ["solve/cholesky-SOLVE_F64"]);
-    assert_eq!(names("solve", &[3001]), ["solve/cholesky-SOLVE_F64"], "that of a trial");
-    assert_eq!(names("solve", &[4501]), [""; 0], "by cuSOLVER");
-}
-
-#[test]
-fn the_sources_compiled_at_start_for_trials_are_those_of_every_rule() {
-    let names = |op: &str, n| names_of(op, Some(&[n]), &[DType::F64], true);
-    assert_eq!(names("solve", 4096), ["solve/cholesky-SOLVE_F64"]);
-    assert_eq!(names("matmul", 600), ["common/convert", "matmul/dmma-TILE_64X64X32_F64"]);
+    let all = ["common/convert", "svd/gram", "svd/jacobi-F64"].into_iter();
+    let all = all.chain(reductions.iter().map(String::as_str));
+    let all: Vec<&str> = all.chain(["svd/tridiagonal_eigen", "svd/tridiagonal_panel"]).collect();
+    let small = ["common/convert", "svd/gram", "svd/tridiagonal-SIDE_64", "svd/tridiagonal_eigen"];
     let by_gram =
         ["common/convert", "svd/gram", "svd/jacobi-F64", "svd/tridiagonal-SIDE_64", "svd/tridiagonal_eigen"];
-    assert_eq!(names("svd", 10), by_gram);
+    let (any, by_rules, by_trial): (&[u64], bool, bool) = (&[], false, true);
+    for (op, sizes, dtypes, trial, expected) in [
+        // Not tiled, nor the other type; dmma up to N = 192.
+        ("matmul", any, f64_only, by_rules, &["common/convert", "matmul/dmma-TILE_16X16X64_F64"][..]),
+        ("host-loop", any, f64_only, by_rules, &["elementwise/elementwise-STEPS_F64", "loops/sine_at"]),
+        // The others are made for one size.
+        ("fft", any, f64_only, by_rules, &["fft/fill"]),
+        ("svd", any, f64_only, by_rules, &all),
+        ("transfer", any, f64_only, by_rules, &[]),
+        ("spmv", any, f64_only, by_rules, &["spmv/csr"]),
+        // cuSOLVER's gesvdp converts.
+        ("svd", &[17], f64_only, by_rules, &["common/convert", "svd/jacobi-F64"]),
+        ("svd", &[25], f64_only, by_rules, &small),
+        ("matmul", &[100], f64_only, by_rules, &["matmul/dmma-TILE_16X16X64_F64"]),
+        ("solve", &[3000], f64_only, by_rules, &["solve/cholesky-SOLVE_F64"]),
+        // That of a trial, and cuSOLVER's.
+        ("solve", &[3001], f64_only, by_rules, &["solve/cholesky-SOLVE_F64"]),
+        ("solve", &[4501], f64_only, by_rules, &[]),
+        ("solve", &[4096], f64_only, by_trial, &["solve/cholesky-SOLVE_F64"]),
+        ("matmul", &[600], f64_only, by_trial, &["common/convert", "matmul/dmma-TILE_64X64X32_F64"]),
+        ("svd", &[10], f64_only, by_trial, &by_gram),
+        (
+            "matmul",
+            &[100],
+            both,
+            by_rules,
+            &["matmul/dmma-TILE_16X16X128_F32", "matmul/dmma-TILE_16X16X64_F64"],
+        ),
+        // Those of a trial.
+        ("matmul", &[1500], &[DType::F32], by_rules, &["common/convert", "matmul/dmma-TILE_64X64X64_F32"]),
+    ] {
+        assert_eq!(names_of(op, sizes, dtypes, trial), expected, "{op} {sizes:?} {trial}");
+    }
+    let some = |sizes: &[u64]| names_of("svd", sizes, f64_only, by_rules)[2..].to_vec();
+    let between = ["svd/tridiagonal-SIDE_1024", "svd/tridiagonal-SIDE_256", "svd/tridiagonal-SIDE_512"];
+    assert_eq!(some(&[1000, 200])[..3], between, "the run may add N = 300");
+    assert_eq!(
+        some(&[2049]),
+        ["svd/tridiagonal-SIDE_2048", "svd/tridiagonal_eigen", "svd/tridiagonal_panel"]
+    );
 }
 
-#[test]
-fn the_sources_compiled_at_start_are_those_of_both_types() {
-    let names = names_of("matmul", Some(&[100]), &[DType::F32, DType::F64], false);
-    assert_eq!(names, ["matmul/dmma-TILE_16X16X128_F32", "matmul/dmma-TILE_16X16X64_F64"]);
-    let large = names_of("matmul", Some(&[1500]), &[DType::F32], false);
-    assert_eq!(large, ["common/convert", "matmul/dmma-TILE_64X64X64_F32"], "those of a trial");
-}
-
-fn names_of_sizes(op: &str, sizes: Option<&[u64]>) -> Vec<&'static str> {
-    names_of(op, sizes, &[DType::F64], false)
-}
-
-fn names_of(op: &str, sizes: Option<&[u64]>, dtypes: &[DType], by_trial: bool) -> Vec<&'static str> {
+/// Returns the sources for a run of an op; without `sizes`, of all.
+fn names_of(op: &str, sizes: &[u64], dtypes: &[DType], by_trial: bool) -> Vec<&'static str> {
+    let sizes = (!sizes.is_empty()).then(|| (op.to_owned(), sizes.to_vec()));
     let options = Options {
         ops: vec![op.to_owned()],
-        sizes: sizes.map(|sizes| (op.to_owned(), sizes.to_vec())).into_iter().collect(),
+        sizes: sizes.into_iter().collect(),
         dtypes: dtypes.to_vec(),
         ..Options::default()
     };

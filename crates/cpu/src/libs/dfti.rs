@@ -9,10 +9,10 @@ use std::marker::PhantomData;
 
 use gpubench_report::case::DType;
 use gpubench_report::data::Real;
-use gpubench_report::error::CellError;
 use rustfft::num_complex::Complex;
 
 use super::blas::Provider;
+use crate::{CellError, CellResult};
 
 const CONJUGATE_EVEN_STORAGE: c_int = 10;
 const PLACEMENT: c_int = 11;
@@ -42,7 +42,6 @@ fn failed(problem: impl Display) -> CellError {
 }
 
 impl DftiRoutines {
-    /// Finds the routines. The error describes the problem.
     fn of(mkl: &Provider) -> Result<DftiRoutines, String> {
         // SAFETY: the types are those of the header.
         unsafe {
@@ -71,10 +70,8 @@ unsafe impl<T> Send for MklMatrix<T> {}
 
 impl<T: Real> MklMatrix<T> {
     /// Plans the transform of a `side` by `side` matrix for the number of threads that MKL is set to.
-    ///
-    /// # Errors
-    /// The library has no DFTI, or refuses the side.
-    pub(crate) fn new(mkl: &Provider, side: usize) -> Result<Self, CellError> {
+    /// Fails if the library has no DFTI, or refuses the side.
+    pub(crate) fn new(mkl: &Provider, side: usize) -> CellResult<Self> {
         let length = c_long::try_from(side).map_err(failed)?;
         let (lengths, strides): ([c_long; 2], [c_long; 3]) = ([length, length], [0, length, 1]);
         let precision = match T::DTYPE {
@@ -104,13 +101,8 @@ impl<T: Real> MklMatrix<T> {
     }
 
     /// Writes columns 0 to `side / 2` of every row of `output`, which has rows of `side` elements, as `input` has.
-    ///
-    /// # Errors
-    /// The call failed.
-    ///
-    /// # Panics
-    /// One of them has another number of elements.
-    pub(crate) fn transform(&self, input: &[T], output: &mut [Complex<T>]) -> Result<(), CellError> {
+    /// Panics if one of them has another number of elements.
+    pub(crate) fn transform(&self, input: &[T], output: &mut [Complex<T>]) -> CellResult<()> {
         let elements = self.side * self.side;
         assert_eq!((input.len(), output.len()), (elements, elements));
         let (input, output) = (input.as_ptr().cast_mut().cast(), output.as_mut_ptr().cast::<c_void>());
@@ -119,8 +111,7 @@ impl<T: Real> MklMatrix<T> {
         self.checked(unsafe { (self.dfti.compute)(self.handle, input, output) })
     }
 
-    /// Turns a status other than 0 into an error.
-    fn checked(&self, status: c_long) -> Result<(), CellError> {
+    fn checked(&self, status: c_long) -> CellResult<()> {
         if status == 0 {
             return Ok(());
         }

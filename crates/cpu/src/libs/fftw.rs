@@ -10,12 +10,12 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::{CellError, CellResult, Unavailable};
 use gpubench_backend::Finding;
 use gpubench_backend::host::install_folders::InstallFolders;
 use gpubench_backend::host::shared_library::SharedLibrary;
 use gpubench_report::case::DType;
 use gpubench_report::data::Real;
-use gpubench_report::error::{CellError, Unavailable};
 use rayon::prelude::*;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
@@ -70,9 +70,6 @@ type PlanManyReal = unsafe extern "C" fn(
 
 impl Fftw {
     /// Returns the library for an element type, which the first call loads; later calls return the same result.
-    ///
-    /// # Errors
-    /// No usable library was found.
     pub(crate) fn of(dtype: DType) -> Result<&'static Fftw, Unavailable> {
         storage(dtype).get_or_init(|| load(&InstallFolders::here(), dtype)).as_ref().map_err(Clone::clone)
     }
@@ -213,7 +210,6 @@ fn files(machine: &InstallFolders, dtype: DType) -> Vec<PathBuf> {
     files.filter_map(|file| file.canonicalize().ok()).collect()
 }
 
-/// Returns the name of a symbol with the prefix of the element type.
 fn name(dtype: DType, symbol: &str) -> String {
     match dtype {
         DType::F32 => format!("fftwf_{symbol}"),
@@ -236,18 +232,13 @@ unsafe impl<T> Send for FftwMatrix<T> {}
 
 impl<T: Real + FftNum> FftwMatrix<T> {
     /// Plans the transform of a `side` by `side` matrix on `threads` threads for a copy of `input`, by timing it into `output`.
-    ///
-    /// # Errors
-    /// A library is missing, or refuses the side.
-    ///
-    /// # Panics
-    /// The matrix or the output has another number of elements.
+    /// Fails if a library is missing, or refuses the side. Panics if the matrix or the output has another number of elements.
     pub(crate) fn new(
         side: usize,
         threads: usize,
         input: &[T],
         output: &mut [Complex<T>],
-    ) -> Result<Self, CellError> {
+    ) -> CellResult<Self> {
         assert_eq!((input.len(), output.len()), (side * side, side * side));
         let fftw = Fftw::of(T::DTYPE)?;
         let refused = || CellError::Failed(format!("FFTW makes no plan for a side of {side}"));
@@ -279,9 +270,7 @@ impl<T: Real + FftNum> FftwMatrix<T> {
     }
 
     /// Writes columns 0 to `side / 2` of every row of `output`, which has rows of `side` elements, as `input` has.
-    ///
-    /// # Panics
-    /// One of them has another number of elements, or the plan [is not for](FftwMatrix::is_for) them.
+    /// Panics if one of them has another number of elements, or the plan [is not for](FftwMatrix::is_for) them.
     pub(crate) fn transform(&self, input: &[T], output: &mut [Complex<T>]) {
         let elements = self.side * self.side;
         assert_eq!((input.len(), output.len()), (elements, elements));

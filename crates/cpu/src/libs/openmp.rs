@@ -7,12 +7,11 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::path::Path;
 
+use crate::{CellError, CellResult};
 use gpubench_backend::host::shared_library::SharedLibrary;
-use gpubench_report::error::CellError;
 
 type Region = unsafe extern "C" fn(*mut c_void);
 
-/// The routines of a runtime that is loaded.
 pub(crate) struct OpenMp {
     parallel: unsafe extern "C" fn(Region, *mut c_void, c_uint, c_uint),
     thread: unsafe extern "C" fn() -> c_int,
@@ -27,10 +26,7 @@ struct Loop<'a> {
 
 impl OpenMp {
     /// Finds the routines of Intel's OpenMP, which is already loaded.
-    ///
-    /// # Errors
-    /// It lacks one.
-    pub(crate) fn of_intel() -> Result<OpenMp, CellError> {
+    pub(crate) fn of_intel() -> CellResult<OpenMp> {
         let found = || -> Result<OpenMp, String> {
             // SAFETY: the library is loaded, so that nothing is initialised; the types are those of its headers.
             unsafe {

@@ -7,9 +7,9 @@ use std::ffi::c_int;
 
 use gpubench_report::case::DType;
 use gpubench_report::data::Real;
-use gpubench_report::error::CellError;
 
 use super::blas::Provider;
+use crate::{CellError, CellResult};
 
 type VectorFunction<T> = unsafe extern "C" fn(c_int, *const T, *mut T);
 
@@ -21,11 +21,7 @@ pub(crate) struct VmlFunctions<T> {
 }
 
 impl<T: Real> VmlFunctions<T> {
-    /// Finds the functions.
-    ///
-    /// # Errors
-    /// The library lacks one.
-    pub(crate) fn of(mkl: &Provider) -> Result<Self, CellError> {
+    pub(crate) fn of(mkl: &Provider) -> CellResult<Self> {
         let (sine, cosine) = match T::DTYPE {
             DType::F32 => ("vsSin", "vsCos"),
             DType::F64 => ("vdSin", "vdCos"),
@@ -53,12 +49,10 @@ impl<T: Real> VmlFunctions<T> {
         unsafe { (self.set_threads)(before) };
     }
 
-    /// Writes the sines of `from`.
     pub(crate) fn sines(&self, from: &[T], to: &mut [T]) {
         apply(self.sine, from, to);
     }
 
-    /// Writes the cosines of `from`.
     pub(crate) fn cosines(&self, from: &[T], to: &mut [T]) {
         apply(self.cosine, from, to);
     }

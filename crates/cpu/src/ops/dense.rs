@@ -3,13 +3,13 @@
 use gpubench_backend::contents::{Contents, host};
 use gpubench_backend::{Job, JobTraits, Lent, Prepared};
 use gpubench_report::data::{Operand, Plain, Real};
-use gpubench_report::error::CellError;
 use ndarray::{ArrayView2, ArrayViewMut2};
 
 use super::variants::{JobRequest, PreparedJob};
 use crate::operands::{HostMatrix, Lendable, ShowMemory, memory};
 use crate::threads::partition::Partition;
 use crate::threads::{CallingThread, ThreadPool};
+use crate::{CellError, CellResult};
 
 /// `N` operands of `T`, and results of `R`.
 pub(super) struct Matrices<T, R, const N: usize> {
@@ -25,14 +25,14 @@ pub(super) trait MatrixKernel<T, R, const N: usize> {
     fn show(&self, _show: ShowMemory<'_>) {}
 
     /// Uses another number of threads for later executions; if that fails, nothing changes.
-    fn use_threads(&mut self, threads: usize, matrices: &mut Matrices<T, R, N>) -> Result<(), CellError> {
+    fn use_threads(&mut self, threads: usize, matrices: &mut Matrices<T, R, N>) -> CellResult<()> {
         let _ = (threads, matrices);
         Ok(())
     }
 
-    fn wake_threads(&mut self) -> Result<(), CellError>;
+    fn wake_threads(&mut self) -> CellResult<()>;
 
-    fn compute(&mut self, matrices: &mut Matrices<T, R, N>) -> Result<(), CellError>;
+    fn compute(&mut self, matrices: &mut Matrices<T, R, N>) -> CellResult<()>;
 }
 
 struct MatrixJob<K, T, R, const N: usize> {
@@ -56,7 +56,7 @@ pub(super) fn prepared<T: Real, R: Plain + 'static, const N: usize>(
 }
 
 impl<T: Plain, R: Plain, K: MatrixKernel<T, R, N>, const N: usize> Job for MatrixJob<K, T, R, N> {
-    fn reset(&mut self) -> Result<(), CellError> {
+    fn reset(&mut self) -> CellResult<()> {
         self.restore.into_iter().for_each(|restore| restore(&mut self.matrices));
         Ok(())
     }
@@ -81,22 +81,22 @@ impl<T: Plain, R: Plain, K: MatrixKernel<T, R, N>, const N: usize> Job for Matri
         Contents { answer, in_place, ..Contents::new(inputs.each_mut().map(|input| host(input)), []) }
     }
 
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         self.kernel.wake_threads()
     }
 
-    fn execute(&mut self) -> Result<(), CellError> {
+    fn execute(&mut self) -> CellResult<()> {
         match &self.problem {
             Some(problem) => Err(problem.clone()),
             None => self.kernel.compute(&mut self.matrices),
         }
     }
 
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+    fn answer(&mut self) -> CellResult<Vec<Operand>> {
         Ok(self.matrices.results.iter().map(HostMatrix::copied).collect())
     }
 
-    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> CellResult<()> {
         let Matrices { inputs, results, .. } = &mut self.matrices;
         let operands = inputs.each_mut().map(|input| input as &mut dyn Lendable);
         crate::operands::lend(operands, results.iter_mut().map(|result| result as _).collect(), to)
@@ -135,22 +135,22 @@ impl<T, R, C, W, F, const N: usize> MatrixKernel<T, R, N> for PooledKernel<C, W,
 where
     C: ThreadPool,
     W: KernelWorkspace,
-    F: Fn(&C, &mut W, &mut Matrices<T, R, N>) -> Result<(), CellError>,
+    F: Fn(&C, &mut W, &mut Matrices<T, R, N>) -> CellResult<()>,
 {
     fn show(&self, show: ShowMemory<'_>) {
         self.workspace.show(show);
     }
 
-    fn use_threads(&mut self, threads: usize, _: &mut Matrices<T, R, N>) -> Result<(), CellError> {
+    fn use_threads(&mut self, threads: usize, _: &mut Matrices<T, R, N>) -> CellResult<()> {
         self.pool.choose(threads);
         Ok(())
     }
 
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         self.pool.wake_threads()
     }
 
-    fn compute(&mut self, matrices: &mut Matrices<T, R, N>) -> Result<(), CellError> {
+    fn compute(&mut self, matrices: &mut Matrices<T, R, N>) -> CellResult<()> {
         (self.compute)(&self.pool, &mut self.workspace, matrices)
     }
 }
@@ -161,7 +161,7 @@ pub(super) fn on_pool<T: Real, R: Plain + 'static, C, W, const N: usize>(
     pool: C,
     workspace: W,
     restore: Option<fn(&mut Matrices<T, R, N>)>,
-    compute: impl Fn(&C, &mut W, &mut Matrices<T, R, N>) -> Result<(), CellError> + 'static,
+    compute: impl Fn(&C, &mut W, &mut Matrices<T, R, N>) -> CellResult<()> + 'static,
 ) -> PreparedJob
 where
     C: ThreadPool + 'static,
@@ -175,25 +175,25 @@ where
 pub(super) fn square<T: Real, const N: usize>(
     request: &mut JobRequest<'_>,
     fill: T,
-) -> Result<Matrices<T, T, N>, CellError> {
+) -> CellResult<Matrices<T, T, N>> {
     let (n, inputs) = (request.side(), request.operands()?);
     Ok(Matrices { inputs, copy: vec![], results: vec![HostMatrix::real(n, n, vec![fill; n * n])] })
 }
 
 /// Returns a square matrix as ndarray shows it.
-pub(super) fn view<T>(matrix: &[T]) -> Result<ArrayView2<'_, T>, CellError> {
+pub(super) fn view<T>(matrix: &[T]) -> CellResult<ArrayView2<'_, T>> {
     let n = matrix.len().isqrt();
     ArrayView2::from_shape((n, n), matrix).map_err(|error| CellError::call("ndarray", error))
 }
 
 /// Returns a square matrix as ndarray shows it, to be written.
-pub(super) fn view_mut<T>(matrix: &mut [T]) -> Result<ArrayViewMut2<'_, T>, CellError> {
+pub(super) fn view_mut<T>(matrix: &mut [T]) -> CellResult<ArrayViewMut2<'_, T>> {
     let n = matrix.len().isqrt();
     ArrayViewMut2::from_shape((n, n), matrix).map_err(|error| CellError::call("ndarray", error))
 }
 
 /// Computes a square result from operands.
-type SquareFunction<T, const N: usize> = fn(&[HostMatrix<T>; N], &mut HostMatrix<T>) -> Result<(), CellError>;
+type SquareFunction<T, const N: usize> = fn(&[HostMatrix<T>; N], &mut HostMatrix<T>) -> CellResult<()>;
 
 /// Prepares a job that computes its square result on the calling thread.
 pub(super) fn on_one_thread<T: Real, const N: usize>(

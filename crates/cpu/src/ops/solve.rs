@@ -6,13 +6,13 @@ use faer::dyn_stack::MemStack;
 use faer::linalg::cholesky::llt;
 use faer::{MatMut, MatRef};
 use gpubench_report::data::Real;
-use gpubench_report::error::CellError;
 
 use super::dense::{Matrices, on_pool};
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
 use crate::libs::blas::{Blas, BlasThreads};
 use crate::operands::HostMatrix;
 use crate::threads::Faer;
+use crate::{CellError, CellResult};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
     variant("", Scope::Lapack, "Cholesky, {} (posv)", by_dtype!(posv)),
@@ -26,7 +26,7 @@ const MAX_CHOICE_SIDE: usize = 2048;
 /// The system `a x = b`; libraries overwrite a copy of `a` with factors, and one of `b` with the solution.
 type System<T> = Matrices<T, T, 2>;
 
-fn system<T: Real>(request: &mut JobRequest<'_>) -> Result<System<T>, CellError> {
+fn system<T: Real>(request: &mut JobRequest<'_>) -> CellResult<System<T>> {
     let inputs: [HostMatrix<T>; 2] = request.operands()?;
     let x = HostMatrix::real(request.side(), 1, inputs[1].to_vec());
     Ok(Matrices { copy: inputs[0].to_vec(), inputs, results: vec![x] })

@@ -3,13 +3,13 @@
 use gpubench_backend::contents::{Contents, Memory, host};
 use gpubench_backend::{Job, Lent, Prepared};
 use gpubench_report::data::{Csr, Operand, Real};
-use gpubench_report::error::CellError;
 use rayon::prelude::*;
 use sprs::{CsMatI, prod};
 
 use super::row_blocks::{BLOCKS_PER_THREAD, balanced, split};
 use super::spgemm::{SprsReal, show_sprs, sprs_matrix};
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
+use crate::CellResult;
 use crate::operands::{HostMatrix, ShowMemory, lend, memory, show_csr};
 use crate::threads::wake;
 
@@ -36,7 +36,7 @@ struct Parallel<T> {
 }
 
 /// Takes the operands, and makes the result.
-fn operands<T: Real>(request: &mut JobRequest<'_>) -> Result<(Csr, [HostMatrix<T>; 2]), CellError> {
+fn operands<T: Real>(request: &mut JobRequest<'_>) -> CellResult<(Csr, [HostMatrix<T>; 2])> {
     match request.inputs {
         [a, x] => Ok((a.take().into_csr()?, [HostMatrix::of(x)?, HostMatrix::zeros(request.case.side(), 1)])),
         _ => Err(request.wrong_operands(2)),
@@ -57,7 +57,7 @@ impl<T: Real> Job for Parallel<T> {
         show(memory(&self.y));
     }
 
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         wake::pool(self.bounds.len() - 1);
         Ok(())
     }
@@ -68,7 +68,7 @@ impl<T: Real> Job for Parallel<T> {
             .with_fixed([host(&mut self.a.indptr), host(&mut self.a.indices)])
     }
 
-    fn execute(&mut self) -> Result<(), CellError> {
+    fn execute(&mut self) -> CellResult<()> {
         let values = T::slice(&self.a.values)?;
         let product = |(y, &first): (&mut [T], &usize)| {
             for (y, entries) in y.iter_mut().zip(self.a.indptr[first..].windows(2)) {
@@ -89,11 +89,11 @@ impl<T: Real> Job for Parallel<T> {
         Ok(())
     }
 
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+    fn answer(&mut self) -> CellResult<Vec<Operand>> {
         Ok(vec![self.y.copied()])
     }
 
-    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> CellResult<()> {
         lend([&mut self.a, &mut self.x], vec![&mut self.y], to)
     }
 }
@@ -136,17 +136,17 @@ impl<T: SprsReal> Job for SprsSpmv<T> {
         Contents::new([host(self.a.data_mut()), host(&mut self.x)], [host(&mut self.y)])
     }
 
-    fn execute(&mut self) -> Result<(), CellError> {
+    fn execute(&mut self) -> CellResult<()> {
         self.y.fill(T::default());
         prod::mul_acc_mat_vec_csr(self.a.view(), &self.x[..], &mut self.y[..]);
         Ok(())
     }
 
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+    fn answer(&mut self) -> CellResult<Vec<Operand>> {
         Ok(vec![self.y.copied()])
     }
 
-    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> CellResult<()> {
         lend([&mut self.a, &mut self.x], vec![&mut self.y], to)
     }
 }

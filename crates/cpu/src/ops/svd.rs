@@ -6,7 +6,6 @@ use faer::dyn_stack::MemStack;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{MatMut, MatRef};
 use gpubench_report::data::Real;
-use gpubench_report::error::{CellError, Unavailable};
 use ndarray_linalg::MatrixLayout;
 
 use super::dense::{KernelWorkspace, Matrices, on_pool};
@@ -14,6 +13,7 @@ use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, vari
 use crate::libs::blas::{Blas, BlasThreads, ThinSvd};
 use crate::operands::{HostMatrix, ShowMemory, memory};
 use crate::threads::Faer;
+use crate::{CellError, CellResult, Unavailable};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
     variant("", Scope::Lapack, "divide and conquer, {} (gesdd)", by_dtype!(gesdd)),
@@ -30,7 +30,7 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
 const MAX_CHOICE_SIDE: usize = 1024;
 
 /// Takes the operand, and makes U, the singular values and the transpose of V.
-fn matrices<T: Real>(request: &mut JobRequest<'_>) -> Result<Matrices<T, T, 1>, CellError> {
+fn matrices<T: Real>(request: &mut JobRequest<'_>) -> CellResult<Matrices<T, T, 1>> {
     let (n, inputs) = (request.side(), request.operands()?);
     let results = vec![HostMatrix::zeros(n, n), HostMatrix::zeros(n, 1), HostMatrix::zeros(n, n)];
     Ok(Matrices { inputs, copy: vec![], results })
@@ -43,8 +43,7 @@ impl<T: Blas> KernelWorkspace for ThinSvd<T> {
     }
 }
 
-/// Adds a copy of the operand, which the kernel destroys.
-fn matrices_and_copy<T: Real>(mut request: JobRequest<'_>) -> Result<Matrices<T, T, 1>, CellError> {
+fn matrices_and_copy<T: Real>(mut request: JobRequest<'_>) -> CellResult<Matrices<T, T, 1>> {
     let matrices = matrices::<T>(&mut request)?;
     Ok(Matrices { copy: matrices.inputs[0].to_vec(), ..matrices })
 }

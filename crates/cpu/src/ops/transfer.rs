@@ -4,12 +4,12 @@
 use gpubench_backend::{Job, Prepared};
 use gpubench_ops::SINES;
 use gpubench_report::data::{Operand, Real};
-use gpubench_report::error::CellError;
 use rustfft::num_traits::Float;
 
 use super::dense::{Matrices, on_one_thread, on_pool, square, view, view_mut};
 use super::elementwise::sines;
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
+use crate::CellResult;
 use crate::threads::{partition::Partition, wake};
 
 /// The variants of `transfer`; none runs by default, because nothing crosses the bus.
@@ -75,12 +75,12 @@ struct EmptyRegions {
 }
 
 impl Job for EmptyRegions {
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         wake::pool(rayon::current_num_threads());
         Ok(())
     }
 
-    fn execute(&mut self) -> Result<(), CellError> {
+    fn execute(&mut self) -> CellResult<()> {
         self.done = 0;
         for _ in 0..self.count {
             // Returns when every thread of the pool has run it.
@@ -90,7 +90,7 @@ impl Job for EmptyRegions {
         Ok(())
     }
 
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+    fn answer(&mut self) -> CellResult<Vec<Operand>> {
         Ok(vec![Operand::dense(1, 1, vec![self.done as f64])])
     }
 }

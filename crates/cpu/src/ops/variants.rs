@@ -5,13 +5,12 @@ use std::sync::Arc;
 use gpubench_backend::{Accuracy, Prepared, Side, Variant};
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::{Operand, Real};
-use gpubench_report::error::CellError;
 
 use crate::libs::blas::{BlasLibrary, Vendor};
 use crate::libs::fftw;
 use crate::operands::HostMatrix;
+use crate::{CellError, CellResult};
 
-/// What a job is prepared for.
 pub(crate) struct JobRequest<'a> {
     /// Number of threads that the job may use.
     pub(crate) threads: usize,
@@ -23,23 +22,19 @@ pub(crate) struct JobRequest<'a> {
 }
 
 /// A prepared job, or the reason that there is none.
-pub(crate) type PreparedJob = Result<Box<Prepared>, CellError>;
+pub(crate) type PreparedJob = CellResult<Box<Prepared>>;
 
 impl<'a> JobRequest<'a> {
     pub(super) fn side(&self) -> usize {
         self.case.side()
     }
 
-    /// Returns the BLAS library of the variant.
-    pub(super) fn blas(&self) -> Result<&'a BlasLibrary, CellError> {
+    pub(super) fn blas(&self) -> CellResult<&'a BlasLibrary> {
         self.blas.ok_or_else(|| CellError::Failed("the variant has no BLAS library".into()))
     }
 
-    /// Takes the operands, which are all dense.
-    ///
-    /// # Errors
-    /// The number of operands is not `N`, or one of them is sparse or has elements of another type.
-    pub(super) fn operands<T: Real, const N: usize>(&mut self) -> Result<[HostMatrix<T>; N], CellError> {
+    /// Takes the operands. Fails unless there are `N`, all dense and with elements of this type.
+    pub(super) fn operands<T: Real, const N: usize>(&mut self) -> CellResult<[HostMatrix<T>; N]> {
         let taken = self.inputs.iter_mut().map(HostMatrix::of).collect::<Result<Vec<_>, _>>()?;
         taken.try_into().map_err(|_| self.wrong_operands(N))
     }
@@ -71,7 +66,6 @@ pub(super) enum Scope {
     Mkl,
 }
 
-/// An entry of the table of an op.
 pub(super) struct CpuVariant {
     /// The name; for a BLAS library, the suffix after its word.
     name: &'static str,
@@ -183,7 +177,6 @@ impl AvailableVariant {
         }
     }
 
-    /// Returns `op/variant`.
     pub(crate) fn title(&self) -> String {
         format!("{}/{}", self.variant.op, self.variant.name)
     }

@@ -7,7 +7,6 @@ pub(crate) const WIDTH: usize = 8;
 /// The factor of the triad.
 pub(crate) const FACTOR: f64 = 3.0;
 
-/// A cache line of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct CacheLine(pub(crate) [f64; WIDTH]);
@@ -20,14 +19,21 @@ const ABREAST: usize = 32;
 
 /// The implementations of copying b to a, the one that is usually fastest first.
 pub(crate) fn copies() -> Vec<Writer> {
-    let plain: Writer = |a, b, _| a.copy_from_slice(b);
-    [stream::copy(), Some(plain)].into_iter().flatten().collect()
+    let mut ways: Vec<Writer> = vec![];
+    // On other CPUs stores that bypass the caches are only hints, which the compiler does not offer.
+    #[cfg(target_arch = "x86_64")]
+    ways.extend(stream::copy());
+    ways.push(|a, b, _| a.copy_from_slice(b));
+    ways
 }
 
 /// The implementations of `a = b + s c`, the one that is usually fastest first.
 pub(crate) fn triads() -> Vec<Writer> {
-    let plain: Writer = |a, b, c| vectorize(Triad(numbers_mut(a), numbers(b), numbers(c)));
-    [stream::triad(), Some(plain)].into_iter().flatten().collect()
+    let mut ways: Vec<Writer> = vec![];
+    #[cfg(target_arch = "x86_64")]
+    ways.extend(stream::triad());
+    ways.push(|a, b, c| vectorize(Triad(numbers_mut(a), numbers(b), numbers(c))));
+    ways
 }
 
 pub(crate) fn sum(lines: &[CacheLine]) -> f64 {
@@ -162,20 +168,6 @@ mod stream {
         assert!(at.is_multiple_of(LANES) && at + LANES <= WIDTH);
         // SAFETY: the four numbers lie within the line, and a line aligned to 64 bytes aligns them to 32.
         unsafe { _mm256_stream_pd(line.0.as_mut_ptr().add(at), value) }
-    }
-}
-
-/// On other CPUs such stores are only hints, which the compiler does not offer.
-#[cfg(not(target_arch = "x86_64"))]
-mod stream {
-    use super::Writer;
-
-    pub(super) fn copy() -> Option<Writer> {
-        None
-    }
-
-    pub(super) fn triad() -> Option<Writer> {
-        None
     }
 }
 

@@ -37,16 +37,16 @@ pub(crate) fn measure(
     library: Option<&str>,
     dtypes: &[DType],
 ) -> Peaks {
-    let of_memory = if library.is_none() { memory_rates() } else { Peaks::default() };
+    let of_memory = if library.is_none() {
+        let free = free_host_bytes().and_then(|bytes| u64::try_from(bytes).ok());
+        memory::rates(processors::last_level_cache_bytes(), free, MEMORY_S)
+    } else {
+        Peaks::default()
+    };
     let matmul = dtypes
         .iter()
         .filter_map(|dtype| Some((dtype.name().to_owned(), product(threads, kernels, library, *dtype)?)));
     Peaks { matmul: matmul.collect(), ..of_memory }
-}
-
-fn memory_rates() -> Peaks {
-    let free = free_host_bytes().and_then(|bytes| u64::try_from(bytes).ok());
-    memory::rates(processors::last_level_cache_bytes(), free, MEMORY_S)
 }
 
 /// Returns the highest rate of a product by any default variant of this worker's `library`.

@@ -7,10 +7,10 @@ use gpubench_ops as op;
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::generator::Stream;
 use gpubench_report::data::{Operand, Real};
-use gpubench_report::error::CellError;
 
 use super::shortest_s;
 use crate::ops::variants::AvailableVariant;
+use crate::{CellError, CellResult};
 
 /// The sides to try, each twice the previous one: where a product takes long, small sides are as informative as large
 /// ones.
@@ -27,12 +27,7 @@ const SHARE_OF_FREE: u128 = 4;
 const PATTERN: usize = 65_521;
 
 /// Returns the highest rate that the variant reaches. Repetitions take at most about the given number of seconds.
-pub(crate) fn rate(
-    threads: usize,
-    kernel: &AvailableVariant,
-    dtype: DType,
-    seconds: f64,
-) -> Result<f64, CellError> {
+pub(crate) fn rate(threads: usize, kernel: &AvailableVariant, dtype: DType, seconds: f64) -> CellResult<f64> {
     let begun = Instant::now();
     let mut best: f64 = 0.0;
     for n in SIDES {

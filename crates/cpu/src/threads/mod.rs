@@ -2,10 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use crate::CellResult;
 use faer::Par;
 use faer::dyn_stack::{MemBuffer, StackReq};
 use gpubench_backend::host::memory;
-use gpubench_report::error::CellError;
 
 pub(crate) mod partition;
 pub(crate) mod wake;
@@ -23,15 +23,13 @@ pub(crate) fn choices_for(side: usize, max_side: usize, threads: usize) -> Vec<u
     if side <= max_side { choices_up_to(threads) } else { vec![threads] }
 }
 
-/// The threads of a library that work on one job.
 pub(crate) trait ThreadPool {
     /// The numbers of threads to choose from: only one if fewer threads are never faster, none if there is no choice.
     fn choices(&self) -> Vec<usize>;
 
-    /// Uses `threads` threads for later executions.
     fn choose(&mut self, threads: usize);
 
-    fn wake_threads(&mut self) -> Result<(), CellError>;
+    fn wake_threads(&mut self) -> CellResult<()>;
 }
 
 /// The thread that times, which needs no others.
@@ -44,7 +42,7 @@ impl ThreadPool for CallingThread {
 
     fn choose(&mut self, _: usize) {}
 
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         Ok(())
     }
 }
@@ -55,17 +53,14 @@ pub(crate) struct Faer {
     choices: Vec<usize>,
 }
 
-/// Returns faer's setting for `threads` threads.
 pub(crate) fn faer_par(threads: usize) -> Par {
     if threads > 1 { Par::rayon(threads) } else { Par::Seq }
 }
 
 impl Faer {
-    /// Uses all `threads` for matrices of `side`; up to `max_side`, the job can choose fewer.
-    ///
-    /// # Errors
-    /// A limit of the process leaves too little address space.
-    pub(crate) fn new(threads: usize, side: usize, max_side: usize) -> Result<Self, CellError> {
+    /// Uses all `threads` for matrices of `side`; up to `max_side`, the job can choose fewer. Fails
+    /// if a limit of the process leaves too little address space.
+    pub(crate) fn new(threads: usize, side: usize, max_side: usize) -> CellResult<Self> {
         memory::check_packing_space()?;
         Ok(Faer { par: faer_par(threads), choices: choices_for(side, max_side, threads) })
     }
@@ -86,7 +81,7 @@ impl ThreadPool for Faer {
         self.par = faer_par(threads);
     }
 
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         wake::pool(self.par.degree());
         Ok(())
     }
@@ -101,7 +96,6 @@ impl<S> PerThread<S> {
         PerThread((0..=rayon::current_num_threads()).map(|_| Mutex::new(make())).collect())
     }
 
-    /// Passes every value to `look`, one after another.
     pub(crate) fn each(&self, mut look: impl FnMut(&S)) {
         self.0.iter().for_each(|slot| look(&slot.lock().unwrap_or_else(PoisonError::into_inner)));
     }

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use super::{ThreadPool, choices_up_to, wake};
+use crate::CellResult;
 
 /// Below this number of elements, threads cost more than they save.
 const SERIAL: usize = 1 << 15;
@@ -71,7 +71,7 @@ impl ThreadPool for Partition {
         self.threads = threads.clamp(1, self.pool);
     }
 
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         wake::pool(self.threads);
         Ok(())
     }

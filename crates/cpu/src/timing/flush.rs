@@ -1,18 +1,10 @@
 //! Flushes the memory of a job from every cache, line by line, for samples with cold caches.
 
-#[cfg(target_arch = "x86_64")]
 use std::mem::MaybeUninit;
 
 use gpubench_backend::Job;
 
-/// Other CPUs have flush instructions that the system must permit, or none.
-#[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn flush(_: &dyn Job) -> bool {
-    false
-}
-
 /// Flushes all memory that `job` shows. Returns `false` if the job shows none.
-#[cfg(target_arch = "x86_64")]
 pub(crate) fn flush(job: &dyn Job) -> bool {
     let instruction = FlushInstruction::detect();
     let mut shown = false;
@@ -25,14 +17,11 @@ pub(crate) fn flush(job: &dyn Job) -> bool {
 
 /// From this number of bytes upward several threads share a buffer: flushing it on one thread takes as long as
 /// starting them.
-#[cfg(target_arch = "x86_64")]
 const SHARED: usize = 1 << 20;
 /// Bytes per cache line, the same on every x86-64 CPU so far.
-#[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 
 /// The instruction that flushes a line from the caches of all CPUs, after writing it back if necessary.
-#[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FlushInstruction {
     /// Flushes many lines at the same time.
@@ -41,7 +30,6 @@ enum FlushInstruction {
     Clflush,
 }
 
-#[cfg(target_arch = "x86_64")]
 impl FlushInstruction {
     /// Bit 23 of EBX of CPUID leaf 7 reports `CLFLUSHOPT` (Intel, Software Developer's Manual, volume 2A); `CLFLUSH`
     /// came with SSE2.
@@ -102,7 +90,7 @@ impl FlushInstruction {
     }
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(test)]
 mod tests {
     use std::hint::black_box;
     use std::time::Instant;

@@ -2,9 +2,9 @@
 
 use std::hint::black_box;
 
+use crate::{CellError, CellResult};
 use gpubench_backend::host::threads::bind;
 use gpubench_backend::host::{memory, processors};
-use gpubench_report::error::CellError;
 
 /// Bytes read per cache, in multiples of its size: twice, because replacement is only roughly least recently used.
 const TIMES: usize = 2;
@@ -23,11 +23,8 @@ pub(crate) struct CacheReader {
 }
 
 impl CacheReader {
-    /// Allocates the data and touches all of it.
-    ///
-    /// # Errors
-    /// The host has too little memory.
-    pub(crate) fn new() -> Result<Self, CellError> {
+    /// Allocates the data and touches all of it. Fails if the host has too little memory.
+    pub(crate) fn new() -> CellResult<Self> {
         let processors = match processors::allowed() {
             none if none.is_empty() => vec![0],
             some => some,
@@ -57,7 +54,7 @@ impl CacheReader {
 }
 
 /// Allocates `bytes` bytes and touches all of them, if no more than `free`.
-fn allocate(bytes: usize, free: Option<u128>) -> Result<Vec<u64>, CellError> {
+fn allocate(bytes: usize, free: Option<u128>) -> CellResult<Vec<u64>> {
     let short = |free| CellError::OutOfMemory { place: "host", needed: Some(bytes as u128), free };
     if let Some(free) = free.filter(|free| bytes as u128 > *free) {
         return Err(short(free));

@@ -3,15 +3,24 @@
 
 use std::time::Instant;
 
+use crate::CellResult;
 use gpubench_backend::host::usage::Usage;
 use gpubench_backend::{Job, PageFaults, Sample, TimerOverhead};
-use gpubench_report::error::CellError;
 use gpubench_report::measure::stats::median;
 
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod flush;
 pub(crate) mod flush_by_reading;
 pub(crate) mod pin;
 pub(crate) mod thread_speed;
+
+/// Other CPUs have flush instructions that the system must permit, or none.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) mod flush {
+    pub(crate) fn flush(_: &dyn super::Job) -> bool {
+        false
+    }
+}
 
 /// With hot caches, executions shorter than this are timed in batches.
 const SHORT_S: f64 = 20e-6;
@@ -24,7 +33,7 @@ const READINGS: usize = 1001;
 
 /// Resets the job and executes it with hot caches, immediately after another execution. A short execution is timed as
 /// the mean of a batch, unless the job `resets` its operands.
-pub(crate) fn back_to_back(job: &mut dyn Job, resets: bool) -> Result<Sample, CellError> {
+pub(crate) fn back_to_back(job: &mut dyn Job, resets: bool) -> CellResult<Sample> {
     job.reset()?;
     let single = timed(job, 1)?;
     if single.host_s >= SHORT_S || resets {
@@ -35,7 +44,7 @@ pub(crate) fn back_to_back(job: &mut dyn Job, resets: bool) -> Result<Sample, Ce
 }
 
 /// Executes `job` `count` times between two readings of the clock. The caller has reset the job.
-pub(crate) fn timed(job: &mut dyn Job, count: u32) -> Result<Sample, CellError> {
+pub(crate) fn timed(job: &mut dyn Job, count: u32) -> CellResult<Sample> {
     let before = Usage::now();
     let start = Instant::now();
     for _ in 0..count {
@@ -63,16 +72,15 @@ mod tests {
     use gpubench_report::data::Operand;
     use std::time::Duration;
 
-    /// A job that calls a function.
     struct Calling<F>(F);
 
     impl<F: FnMut()> Job for Calling<F> {
-        fn execute(&mut self) -> Result<(), CellError> {
+        fn execute(&mut self) -> CellResult<()> {
             (self.0)();
             Ok(())
         }
 
-        fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        fn answer(&mut self) -> CellResult<Vec<Operand>> {
             Ok(vec![])
         }
     }

@@ -17,10 +17,8 @@ pub(crate) struct Pins {
 }
 
 impl Pins {
-    /// Binds the threads of the pool that the calling thread is in.
-    ///
-    /// # Errors
-    /// The system does not list its CPUs, or refuses to bind.
+    /// Binds the threads of the pool that the calling thread is in. Fails if the system does not list its CPUs, or
+    /// refuses to bind.
     pub(crate) fn of_pool() -> Result<Self, Unavailable> {
         let leave_out = |reason| Unavailable::new(reason, "leave out --pin");
         let processors = processors::cores_first();

@@ -56,9 +56,6 @@ impl Completion {
 
     /// Waits until the work that was enqueued since [`Completion::clear`] is done: by the word if that is one graph, otherwise
     /// by the driver. If the work fails, so does the next call of the driver. Returns whether the word ended the wait.
-    ///
-    /// # Errors
-    /// The driver cannot wait.
     pub(crate) fn wait(&self, stream: &CudaStream) -> Result<bool> {
         // The first of several graphs writes the word before the others are done.
         if self.graphs.get() != 1 {

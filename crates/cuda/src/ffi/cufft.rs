@@ -10,11 +10,9 @@ use std::sync::Arc;
 use cudarc::cufft::sys::{self, cufftType};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
 use gpubench_report::case::DType;
-use gpubench_report::error::CellError;
 
 use super::succeeded;
-use crate::context::DeviceElement;
-use crate::failure::{Result, driver};
+use crate::{CellError, Cuda, DeviceElement, Result, driver};
 
 const FORWARD: c_int = -1;
 
@@ -35,16 +33,12 @@ pub(crate) struct SquareTransform<T> {
 }
 
 impl<T: DeviceElement> SquareTransform<T> {
-    /// Makes the plan. `alloc` allocates a work area of the given number of bytes.
-    pub(crate) fn new(
-        stream: &Arc<CudaStream>,
-        n: usize,
-        is_real: bool,
-        alloc: impl FnOnce(usize) -> Result<CudaSlice<u8>>,
-    ) -> Result<Self> {
+    /// Makes the plan, and allocates its work area.
+    pub(crate) fn new(cuda: &Cuda, n: usize, is_real: bool) -> Result<Self> {
         let side =
             c_longlong::try_from(n).ok().filter(|side| *side >= 1 && side.checked_mul(*side).is_some());
         let side = side.ok_or_else(|| CellError::Failed(format!("cuFFT cannot index {n} x {n} elements")))?;
+        let stream = &cuda.stream;
         stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut raw: sys::cufftHandle = 0;
         // SAFETY: `raw` is a place for one handle.
@@ -72,13 +66,9 @@ impl<T: DeviceElement> SquareTransform<T> {
         check("cufftMakePlanMany64", made)?;
         // SAFETY: the handle has its plan, and the stream outlives it: this value shares its ownership.
         check("cufftSetStream", unsafe { sys::cufftSetStream(raw, plan.stream.cu_stream().cast()) })?;
-        let mut work = alloc(bytes)?;
-        if work.len() < bytes {
-            return Err(CellError::Failed(format!(
-                "the cuFFT work area has {} bytes; {bytes} are needed",
-                work.len()
-            )));
-        }
+        cuda.count_plan();
+        cuda.reserve(bytes as u128)?;
+        let mut work = cuda.alloc(bytes)?;
         let address = work.device_ptr_mut(&plan.stream).0;
         // SAFETY: the plan is made; the area is large enough and lives as long as this value.
         check("cufftSetWorkArea", unsafe { sys::cufftSetWorkArea(raw, address as *mut c_void) })?;
@@ -86,7 +76,6 @@ impl<T: DeviceElement> SquareTransform<T> {
         Ok(plan)
     }
 
-    /// Returns whether the transform is one of real elements.
     pub(crate) fn is_real(&self) -> bool {
         self.is_real
     }

@@ -13,7 +13,6 @@ pub(crate) fn open(name: impl AsRef<OsStr>) -> Result<Library, String> {
     unsafe { Library::new(library) }.map_err(|error| reason(&error))
 }
 
-/// Returns whether the library exports `symbol`.
 pub(crate) fn has_symbol(library: &Library, symbol: &str) -> bool {
     address(library, symbol).is_some()
 }
@@ -26,7 +25,6 @@ fn address(library: &Library, symbol: &str) -> Option<*const c_void> {
     (!address.is_null()).then_some(address.cast_const())
 }
 
-/// Returns the file from which `symbol` was loaded.
 pub(crate) fn path_of(library: &Library, symbol: &str) -> Option<PathBuf> {
     file_of(address(library, symbol)?.cast())
 }

@@ -71,7 +71,6 @@ pub(crate) fn init() -> Result<(), Status> {
     Status::driver(unsafe { call(0) })
 }
 
-/// Returns the number of devices, after [`init`].
 pub(crate) fn device_count() -> Result<i32, Status> {
     number("cuDeviceGetCount")
 }
@@ -109,13 +108,11 @@ fn until_zero(text: &[u8]) -> String {
     String::from_utf8_lossy(text.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
 }
 
-/// Returns an attribute of a device.
 pub(crate) fn attribute(device: CUdevice, attribute: CUdevice_attribute) -> Result<i32, DriverError> {
     // SAFETY: an unknown device or attribute is an error value.
     unsafe { result::device::get_attribute(device, attribute) }
 }
 
-/// Returns the bytes of a device's memory.
 pub(crate) fn memory_bytes(device: CUdevice) -> Result<usize, DriverError> {
     // SAFETY: an unknown device is an error value.
     unsafe { result::device::total_mem(device) }

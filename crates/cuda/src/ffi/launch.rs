@@ -4,10 +4,9 @@ use std::ffi::c_void;
 
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result, sys};
-use gpubench_report::error::CellError;
 
 use super::status::Status;
-use crate::failure::{Result, driver};
+use crate::{CellError, Result, driver};
 
 /// Threads per block of kernels without a shape of their own.
 pub const BLOCK: u32 = 256;
@@ -41,12 +40,17 @@ pub struct LaunchShape {
 impl LaunchShape {
     /// A grid of blocks of [`BLOCK`] threads without dynamic shared memory.
     pub fn of_blocks(grid: (u32, u32)) -> LaunchShape {
-        LaunchShape { grid, threads: BLOCK, shared: 0, start: Start::InOrder }
+        LaunchShape { grid, ..LaunchShape::new(1, BLOCK, 0) }
+    }
+
+    /// Blocks along x of that number of threads, with `shared` bytes of dynamic shared memory, which start in order.
+    pub fn new(blocks: u32, threads: u32, shared: u32) -> LaunchShape {
+        LaunchShape { grid: (blocks, 1), threads, shared, start: Start::InOrder }
     }
 
     /// Blocks of one thread.
     pub fn of_single_threads(blocks: u32) -> LaunchShape {
-        LaunchShape { threads: 1, ..LaunchShape::of_blocks((blocks, 1)) }
+        LaunchShape::new(blocks, 1, 0)
     }
 }
 

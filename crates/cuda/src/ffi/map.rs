@@ -3,14 +3,11 @@
 use std::marker::PhantomData;
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
-use gpubench_report::error::CellError;
 
-use super::super::context::Cuda;
-use super::super::kernels::KernelSource;
-use super::launch::{Argument, LaunchShape, Start, enqueue_shaped, fits, read, write};
+use super::launch::{Argument, LaunchShape, enqueue_shaped, fits, read, write};
 use super::replay::{Launch, Replay};
 use super::tuning::grid;
-use crate::failure::Result;
+use crate::{CellError, Cuda, KernelSource, Result};
 
 /// Bytes of shared memory that the system takes in each block, for compute capability 8.0 and later.
 const SYSTEM_SHARED: u32 = 1 << 10;
@@ -46,8 +43,7 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
         let function = cuda.function(source, entry)?;
         let blocks =
             i32::try_from(len.div_ceil(tile).max(1)).map_err(|error| CellError::call(entry, error))?;
-        let shape =
-            LaunchShape { grid: (blocks.unsigned_abs(), 1), threads, shared: 0, start: Start::InOrder };
+        let shape = LaunchShape::new(blocks.unsigned_abs(), threads, 0);
         Ok(Map { function, shape, len, elements: PhantomData })
     }
 

@@ -34,7 +34,6 @@ impl<const WORDS: usize> MappedWords<WORDS> {
         Ok(words)
     }
 
-    /// Returns the device's address of the first word.
     pub(crate) fn address(&self) -> CUdeviceptr {
         self.device
     }

@@ -1,7 +1,6 @@
 //! The unsafe calls into CUDA, wrapped in functions that check lengths and lifetimes.
 
 pub(crate) mod completion;
-pub mod contents;
 pub mod cublas;
 pub mod cublaslt;
 pub(crate) mod cufft;
@@ -20,10 +19,14 @@ pub mod status;
 pub(crate) mod timing;
 pub mod tuning;
 
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaSlice, DevicePtrMut};
+use gpubench_backend::contents::{Memory, Span};
 use gpubench_report::error::CellError;
 use status::Status;
 
-/// Fails if a library call did not return success.
 fn succeeded(call: &str, status: impl Into<Status>) -> Result<(), CellError> {
     let status = status.into();
     if status.is_success() {
@@ -33,6 +36,13 @@ fn succeeded(call: &str, status: impl Into<Status>) -> Result<(), CellError> {
         return Err(out_of_memory());
     }
     Err(CellError::call(call, format!("{status}; try a smaller size, or run `gpubench doctor`")))
+}
+
+/// Describes the memory of a device array.
+pub fn device<T>(array: &mut CudaSlice<T>) -> Memory<'_> {
+    let (stream, bytes) = (Arc::clone(array.stream()), array.num_bytes());
+    let address = array.device_ptr_mut(&stream).0;
+    Memory::Device(Span { address, bytes }, PhantomData)
 }
 
 /// Returns the error of an allocation inside the driver or a library, which does not say how much it needed.

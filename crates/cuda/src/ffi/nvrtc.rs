@@ -8,7 +8,6 @@ use cudarc::nvrtc::sys::{self, nvrtcProgram, nvrtcResult};
 
 use super::status::Status;
 
-/// The result of a compilation.
 pub(crate) struct Compilation {
     /// CUBIN, or PTX if requested; empty if compilation failed.
     pub(crate) image: Vec<u8>,
@@ -16,15 +15,6 @@ pub(crate) struct Compilation {
     pub log: String,
     /// The reason for a failure.
     pub failure: Option<String>,
-}
-
-/// The form of the compiled program.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// Machine code of one chip.
-    Cubin,
-    /// PTX, which the driver translates.
-    Ptx,
 }
 
 struct NvrtcProgram(nvrtcProgram);
@@ -49,36 +39,27 @@ pub(crate) fn about() -> Result<([c_int; 2], Vec<c_int>), String> {
     Ok(([major, minor], archs))
 }
 
-/// A source or a header, with the name used in messages and `#include`.
-pub(crate) struct SourceFile<'a> {
-    /// The file name with its extension.
-    pub name: &'a str,
-    /// CUDA C.
-    pub text: &'a str,
-}
+/// Name, as in messages and `#include`, and text of a source or a header.
+pub(crate) type SourceFile<'a> = [&'a str; 2];
 
-impl SourceFile<'_> {
-    /// Converts name and text to C strings.
-    fn strings(&self) -> Result<[CString; 2], String> {
-        let c = |text: &str| CString::new(text).map_err(|error| format!("{}: {error}", self.name));
-        Ok([c(self.name)?, c(self.text)?])
-    }
-}
-
-/// Compiles `source`, which may include `headers`, with `options`.
+/// Compiles `source`, which may include `headers`, with `options`: to PTX, or to machine code of one chip.
 pub(crate) fn compile(
-    source: &SourceFile,
+    source: SourceFile,
     headers: &[SourceFile],
     options: &[String],
-    form: Form,
+    to_ptx: bool,
 ) -> Result<Compilation, String> {
-    let [name, text] = source.strings()?;
-    let headers = headers.iter().map(SourceFile::strings).collect::<Result<Vec<_>, _>>()?;
+    let strings = |file: &SourceFile| -> Result<[CString; 2], String> {
+        let c = |text: &str| CString::new(text).map_err(|error| format!("{}: {error}", file[0]));
+        Ok([c(file[0])?, c(file[1])?])
+    };
+    let [name, text] = strings(&source)?;
+    let headers = headers.iter().map(strings).collect::<Result<Vec<_>, _>>()?;
     let c = |option: &String| CString::new(option.as_str()).map_err(|error| format!("{option}: {error}"));
     let options = options.iter().map(c).collect::<Result<Vec<_>, _>>()?;
     let option_pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
-    let header_names: Vec<*const c_char> = headers.iter().map(|[name, _]| name.as_ptr()).collect();
-    let header_texts: Vec<*const c_char> = headers.iter().map(|[_, text]| text.as_ptr()).collect();
+    let (header_names, header_texts): (Vec<*const c_char>, Vec<*const c_char>) =
+        headers.iter().map(|[name, text]| (name.as_ptr(), text.as_ptr())).unzip();
     let header_count = c_int::try_from(headers.len()).map_err(|error| error.to_string())?;
     let mut program = NvrtcProgram(std::ptr::null_mut());
     // SAFETY: all strings end in NUL; the arrays of headers have `header_count` entries each.
@@ -95,26 +76,21 @@ pub(crate) fn compile(
     let count = c_int::try_from(options.len()).map_err(|error| error.to_string())?;
     // SAFETY: the program exists and the array holds `count` C strings.
     let result = unsafe { sys::nvrtcCompileProgram(program.0, count, option_pointers.as_ptr()) };
-    let log = text_of(log(&program)?);
+    let log = fetch("nvrtcGetProgramLog", &program, sys::nvrtcGetProgramLogSize, sys::nvrtcGetProgramLog)?;
+    let log = text_of(log);
     if let Err(failure) = check("nvrtcCompileProgram", result) {
         return Ok(Compilation { image: vec![], log, failure: Some(failure) });
     }
-    Ok(Compilation { image: image(&program, form)?, log, failure: None })
+    let image = if to_ptx {
+        fetch("nvrtcGetPTX", &program, sys::nvrtcGetPTXSize, sys::nvrtcGetPTX)?
+    } else {
+        fetch("nvrtcGetCUBIN", &program, sys::nvrtcGetCUBINSize, sys::nvrtcGetCUBIN)?
+    };
+    Ok(Compilation { image, log, failure: None })
 }
 
 type Size = unsafe fn(nvrtcProgram, *mut usize) -> nvrtcResult;
 type Get = unsafe fn(nvrtcProgram, *mut c_char) -> nvrtcResult;
-
-fn image(program: &NvrtcProgram, form: Form) -> Result<Vec<u8>, String> {
-    match form {
-        Form::Cubin => fetch("nvrtcGetCUBIN", program, sys::nvrtcGetCUBINSize, sys::nvrtcGetCUBIN),
-        Form::Ptx => fetch("nvrtcGetPTX", program, sys::nvrtcGetPTXSize, sys::nvrtcGetPTX),
-    }
-}
-
-fn log(program: &NvrtcProgram) -> Result<Vec<u8>, String> {
-    fetch("nvrtcGetProgramLog", program, sys::nvrtcGetProgramLogSize, sys::nvrtcGetProgramLog)
-}
 
 fn fetch(name: &str, program: &NvrtcProgram, size: Size, get: Get) -> Result<Vec<u8>, String> {
     let mut length = 0;

@@ -4,12 +4,10 @@
 
 use cudarc::driver::sys::{CUdeviceptr, CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{CudaFunction, CudaGraph, CudaStream};
-use gpubench_report::error::CellError;
 
-use super::super::context::Cuda;
 use super::launch::{Argument, LaunchShape, Start, enqueue_shaped};
 use super::tuning::earliest_start;
-use crate::failure::{Result, driver};
+use crate::{CellError, Cuda, Result, driver};
 
 /// Most arguments of a kernel that can be replayed.
 const MAX_ARGUMENTS: usize = 16;

@@ -60,7 +60,6 @@ impl Status {
             || self.is(cusparseStatus_t::CUSPARSE_STATUS_ALLOC_FAILED)
     }
 
-    /// Returns whether this is the status `code`.
     pub(crate) fn is<E: Code>(&self, code: E) -> bool {
         *self == Status::from(code)
     }

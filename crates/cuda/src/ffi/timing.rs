@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream};
 
-use super::super::context::Cuda;
-use super::super::kernels::KernelSource;
 use super::launch::{LaunchShape, enqueue, enqueue_shaped, fits, write};
 use super::mapped::MappedWords;
 use super::tuning::grid;
-use crate::failure::Result;
+use crate::{Cuda, KernelSource, Result};
 
 /// Timestamps that a [`Mailbox`] has room for.
 pub(crate) const TIMESTAMPS: usize = 2;
@@ -25,7 +23,6 @@ const WORDS: usize = FIRST_TIMESTAMP + 2 * TIMESTAMPS;
 pub(crate) struct Mailbox(MappedWords<WORDS>);
 
 impl Mailbox {
-    /// Allocates the words, all zero.
     pub(crate) fn new(ctx: &Arc<CudaContext>) -> Result<Mailbox> {
         MappedWords::new(ctx).map(Mailbox)
     }
@@ -40,7 +37,6 @@ impl Mailbox {
         self.0.read(TIMED_OUT) == ticket
     }
 
-    /// Clears the timestamps.
     pub(crate) fn clear_timestamps(&self) {
         (FIRST_TIMESTAMP..WORDS).for_each(|word| self.0.write(word, 0));
     }
@@ -101,13 +97,8 @@ impl TimingKernels {
     }
 
     /// Enqueues a read of the whole buffer. It must hold zeros, otherwise the kernel writes a result.
-    pub(crate) fn flush_l2(
-        &self,
-        cuda: &Cuda,
-        stream: &CudaStream,
-        buffer: &mut CudaSlice<u8>,
-    ) -> Result<()> {
-        let count = buffer.len() / 16;
+    pub(crate) fn flush_l2(&self, cuda: &Cuda, buffer: &mut CudaSlice<u8>) -> Result<()> {
+        let (stream, count) = (&cuda.stream, buffer.len() / 16);
         let arguments = [write(stream, buffer), (count as u64).into()];
         let grid = (grid(cuda, count), 1);
         // SAFETY: the entry takes (uint4*, u64); device allocations are aligned to 256 bytes and this one holds
@@ -115,7 +106,6 @@ impl TimingKernels {
         unsafe { enqueue(stream, &self.flush_l2, grid, arguments) }
     }
 
-    /// Enqueues a kernel that does nothing.
     pub(crate) fn empty(&self, stream: &CudaStream) -> Result<()> {
         // SAFETY: the entry takes nothing.
         unsafe { enqueue_shaped(stream, &self.empty, LaunchShape::of_single_threads(1), []) }

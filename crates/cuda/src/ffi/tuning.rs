@@ -7,8 +7,7 @@ use cudarc::driver::CudaFunction;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
 
 use super::launch::{BLOCK, LaunchShape, Start};
-use crate::context::Cuda;
-use crate::failure::{Result, driver};
+use crate::{Cuda, Result, driver};
 
 /// The first compute capability with [`Start::Early`].
 const FIRST_WITH_EARLY: i32 = 90;
@@ -84,9 +83,6 @@ const TIMINGS: usize = 3;
 
 /// Returns the index of the algorithm with the least time by the host's clock; `None` if the library refuses every one. `execute` runs
 /// an algorithm, or only enqueues it; a timing takes `runs` of these.
-///
-/// # Errors
-/// The device fails.
 pub(crate) fn fastest<A>(
     cuda: &Cuda,
     runs: usize,

@@ -7,56 +7,48 @@ use gpubench_report::data::Operand;
 
 use super::dense::{Resident, square};
 use super::host_buffer::HostBuffer;
-use super::{Kernel, Setup, by_dtype, opt_in, variant};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
+use crate::transfer_stats::CopyDirection;
+use crate::{Cuda, DeviceElement, Kernel, Result, Setup, by_dtype, opt_in, variant};
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel::bare(
         variant("transfer", "h2d-pageable", "host to device, pageable memory"),
-        by_dtype!(crossing, Direction::ToDevice, HostMemory::Pageable),
+        by_dtype!(crossing, CopyDirection::Upload, HostMemory::Pageable),
     ),
     Kernel::bare(
         variant("transfer", "h2d-pinned", "host to device, page-locked memory"),
-        by_dtype!(crossing, Direction::ToDevice, HostMemory::Pinned),
+        by_dtype!(crossing, CopyDirection::Upload, HostMemory::Pinned),
     ),
     Kernel::bare(
         variant("transfer", "d2h-pageable", "device to host, pageable memory"),
-        by_dtype!(crossing, Direction::ToHost, HostMemory::Pageable),
+        by_dtype!(crossing, CopyDirection::Download, HostMemory::Pageable),
     ),
     Kernel::bare(
         variant("transfer", "d2h-pinned", "device to host, page-locked memory"),
-        by_dtype!(crossing, Direction::ToHost, HostMemory::Pinned),
+        by_dtype!(crossing, CopyDirection::Download, HostMemory::Pinned),
     ),
     Kernel::bare(opt_in("transfer", "d2d", "within the device's memory"), by_dtype!(within)),
 ];
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Direction {
-    ToDevice,
-    ToHost,
-}
-
-/// A copy between host and device.
 struct HostDeviceCopy<T> {
     cuda: Cuda,
     n: usize,
-    direction: Direction,
+    direction: CopyDirection,
     host: HostBuffer<T>,
     device: CudaSlice<T>,
 }
 
 fn crossing<T: DeviceElement>(
     setup: Setup<'_>,
-    direction: Direction,
+    direction: CopyDirection,
     memory: HostMemory,
 ) -> Result<Box<Prepared>> {
     setup.reserve_matrices(1)?;
     let (cuda, a) = (setup.cuda, setup.input::<T>(0)?);
     let (host, device) = match direction {
-        Direction::ToDevice => (HostBuffer::new(cuda, memory, a.to_vec())?, cuda.alloc(a.len())?),
+        CopyDirection::Upload => (HostBuffer::new(cuda, memory, a.to_vec())?, cuda.alloc(a.len())?),
         // No element has this value, so the check fails unless the copy has arrived.
-        Direction::ToHost => {
+        CopyDirection::Download => {
             (HostBuffer::new(cuda, memory, vec![T::from_f64(-1.0); a.len()])?, cuda.upload(a)?)
         }
     };
@@ -68,21 +60,20 @@ fn crossing<T: DeviceElement>(
 impl<T: DeviceElement> Job for HostDeviceCopy<T> {
     fn execute(&mut self) -> Result<()> {
         match self.direction {
-            Direction::ToDevice => self.host.copy_to(&mut self.device),
-            Direction::ToHost => self.host.copy_from(&self.device),
+            CopyDirection::Upload => self.host.copy_to(&mut self.device),
+            CopyDirection::Download => self.host.copy_from(&self.device),
         }
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>> {
         let arrived = match self.direction {
-            Direction::ToDevice => self.cuda.download(&self.device)?,
-            Direction::ToHost => self.host.values()?,
+            CopyDirection::Upload => self.cuda.download(&self.device)?,
+            CopyDirection::Download => self.host.values()?,
         };
         Ok(vec![Operand::dense(self.n, self.n, arrived)])
     }
 }
 
-/// Makes a job of a copy within the device.
 fn within<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     setup.reserve_matrices(2)?;
     Ok(Resident::<T, T, 1>::square(setup)?.job(square, |cuda, [a], y| cuda.copy(a, y)))

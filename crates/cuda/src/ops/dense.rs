@@ -4,12 +4,9 @@ use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
 use gpubench_report::data::Operand;
-use gpubench_report::error::CellError;
 
-use super::Setup;
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
-use crate::ffi::contents::device;
+use crate::ffi::device;
+use crate::{CellError, Cuda, DeviceElement, Result, Setup};
 
 /// The operands and the answer of a case of size N, on the device.
 pub struct Resident<T, A, const INPUTS: usize> {
@@ -49,7 +46,6 @@ impl<T: DeviceElement, A: DeviceRepr + ValidAsZeroBits, const INPUTS: usize> Res
     }
 }
 
-/// The arrays of a job, with the function that enqueues its work.
 struct ResidentJob<T, A, const INPUTS: usize, F> {
     // First, so that a library's handle is dropped before the memory that its work uses.
     enqueue: F,

@@ -4,12 +4,10 @@
 use gpubench_backend::Prepared;
 
 use super::dense::{Resident, square};
-use super::{Kernel, Setup, by_dtype, variant};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
 use crate::ffi::map::Map;
 use crate::ffi::replay::Replay;
 use crate::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
+use crate::{Cuda, DeviceElement, Kernel, Result, Setup, by_dtype, variant};
 
 static PLAIN: KernelSource = kernel_source!("elementwise/plain");
 static STEPS: ByType = kernel_source_by_type!("elementwise/elementwise", "STEPS_");

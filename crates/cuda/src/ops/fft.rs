@@ -5,18 +5,14 @@ use std::marker::PhantomData;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_backend::Prepared;
 use gpubench_report::data::{Dense, Operand};
-use gpubench_report::error::CellError;
 use rustfft::num_complex::Complex;
 
 use super::dense::Resident;
-use super::{Kernel, Setup, by_dtype, variant};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
 use crate::ffi::cufft::SquareTransform;
 use crate::ffi::launch::{enqueue, fits, read, write};
 use crate::ffi::tuning::grid;
 use crate::kernels::{KernelSource, kernel_source};
-use crate::library::Library;
+use crate::{CellError, Cuda, DeviceElement, Kernel, Library, Result, Setup, by_dtype, variant};
 
 static SOURCE: KernelSource = kernel_source!("fft/fill");
 
@@ -43,15 +39,10 @@ fn transform<T: DeviceElement>(setup: Setup<'_>, is_real: bool) -> Result<Box<Pr
     let kernels = FftKernels::load(cuda, n)?;
     // The answer has `n * n` pairs of real and imaginary part.
     let arrays = Resident::<T, T, 1>::new(setup, 2 * n * n)?;
-    let work_area = |bytes| {
-        cuda.count_plan();
-        cuda.reserve(bytes as u128)?;
-        cuda.alloc(bytes)
-    };
     // A single element is its own spectrum.
     let plan = match n {
         ..2 => None,
-        _ => Some(SquareTransform::new(&cuda.stream, n, is_real, work_area)?),
+        _ => Some(SquareTransform::new(cuda, n, is_real)?),
     };
     Ok(arrays.job(spectrum, move |Cuda { stream, .. }, [input], spectrum| match &plan {
         Some(plan) if plan.is_real() => {

@@ -2,15 +2,12 @@
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::HostMemory;
-use gpubench_report::error::CellError;
 
-use crate::context::{Cuda, DeviceElement};
 use crate::failure::is_sticky;
-use crate::failure::{Result, driver};
 use crate::ffi::pinned::Pinned;
 use crate::ffi::status::Status;
+use crate::{CellError, Cuda, DeviceElement, Result, driver};
 
-/// Elements in host memory.
 pub(crate) struct HostBuffer<T> {
     cuda: Cuda,
     memory: HostBlock<T>,

@@ -9,12 +9,9 @@ use gpubench_report::data::Operand;
 use super::dense::{Resident, square};
 use super::elementwise::{self, sine};
 use super::host_buffer::HostBuffer;
-use super::{Kernel, Setup, by_dtype, variant};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
 use crate::ffi::launch::{LaunchShape, enqueue_shaped, fits, read, write};
 use crate::ffi::map::Map;
-use crate::kernels::{KernelSource, kernel_source};
+use crate::{Cuda, DeviceElement, Kernel, KernelSource, Result, Setup, by_dtype, kernel_source, variant};
 
 static SOURCE: KernelSource = kernel_source!("loops/sine_at");
 
@@ -93,7 +90,6 @@ fn looped<T: DeviceElement>(
 }
 
 impl<T: DeviceElement> Looped<T> {
-    /// Enqueues `x = sin(x)`.
     fn sine(&mut self) -> Result<()> {
         self.kernel.run(&self.cuda.stream, [&self.x], &mut self.next)?;
         std::mem::swap(&mut self.x, &mut self.next);

@@ -8,13 +8,11 @@ use gpubench_report::data::Operand;
 
 use super::dense::{Resident, square};
 use super::{CONVERT, Kernel, Setup, by_dtype, emulated, reduced, variant};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
-use crate::ffi::contents::device;
 use crate::ffi::cublas::{Arithmetic, Cublas, WORKSPACE, checked_side};
 use crate::ffi::cublaslt::LtProduct;
+use crate::ffi::device;
 use crate::ffi::map::Map;
-use crate::library::Library;
+use crate::{Cuda, DeviceElement, Library, Result};
 
 pub(super) static KERNELS: &[Kernel] = &[
     Kernel::by_library(

@@ -21,12 +21,8 @@ use cudarc::driver::CudaSlice;
 use gpubench_backend::{Accuracy, Prepared, Side, Variant};
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::{Csr, Operand, Real};
-use gpubench_report::error::CellError;
 
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
-use crate::kernels::{KernelSource, kernel_source};
-use crate::library::Library;
+use crate::{CellError, Cuda, DeviceElement, KernelSource, Library, Result, kernel_source};
 
 /// The variants that call a library, in the order of the ops.
 pub static LIBRARY_TABLES: &[&[Kernel]] =

@@ -11,15 +11,11 @@ use cudarc::driver::{CudaFunction, CudaModule, CudaStream};
 use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_report::case::Case;
 use gpubench_report::data::Operand;
-use gpubench_report::error::Unavailable;
 
-use super::{Kernel, Setup, variant};
-use crate::context::Cuda;
-use crate::failure::{Result, driver};
 use crate::ffi::driver::SecondContext;
 use crate::ffi::launch::{LaunchShape, enqueue_shaped};
 use crate::ffi::replay::capture;
-use crate::kernels::{KernelSource, kernel_source};
+use crate::{Cuda, Kernel, KernelSource, Result, Setup, Unavailable, driver, kernel_source, variant};
 
 static SOURCE: KernelSource = kernel_source!("overhead/empty");
 
@@ -115,7 +111,6 @@ fn graph(Setup { cuda, case, .. }: Setup<'_>) -> Result<Box<Prepared>> {
     }))
 }
 
-/// A kernel without arguments.
 pub(crate) struct Bare {
     function: CudaFunction,
 }

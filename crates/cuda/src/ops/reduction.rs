@@ -4,11 +4,10 @@ use gpubench_backend::Prepared;
 
 use super::dense::{Resident, column};
 use super::{Kernel, Setup, by_dtype, variant};
-use crate::context::DeviceElement;
-use crate::failure::Result;
 use crate::ffi::launch::{enqueue, read, write};
 use crate::ffi::tuning::grid;
 use crate::kernels::{KernelSource, kernel_source};
+use crate::{DeviceElement, Result};
 
 static SOURCE: KernelSource = kernel_source!("reduction/plain");
 

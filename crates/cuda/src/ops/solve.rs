@@ -7,29 +7,20 @@ use gpubench_report::case::DType;
 use gpubench_report::data::Operand;
 
 use super::dense::column;
-use super::{Kernel, Setup, opt_in, variant};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::{CellError, Result};
-use crate::ffi::contents::device;
 use crate::ffi::cusolver::{Solution, SolutionRoutine, Solver, cholesky, lu};
-use crate::library::Library;
+use crate::ffi::device;
+use crate::{CellError, Cuda, DeviceElement, Kernel, Library, Result, Setup, by_dtype, opt_in, variant};
 
 pub(super) static KERNELS: &[Kernel] = &[
     Kernel::by_library(
         variant("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
         &[Library::Cusolver],
-        |setup| match setup.case.dtype {
-            DType::F32 => prepare::<f32>(setup, cholesky, NOT_POSITIVE_DEFINITE),
-            DType::F64 => prepare::<f64>(setup, cholesky, NOT_POSITIVE_DEFINITE),
-        },
+        by_dtype!(prepare, cholesky, NOT_POSITIVE_DEFINITE),
     ),
     Kernel::by_library(
         opt_in("solve", "getrf", "cuSOLVER LU factorisation and solve, as in a general solver"),
         &[Library::Cusolver],
-        |setup| match setup.case.dtype {
-            DType::F32 => prepare::<f32>(setup, lu, SINGULAR),
-            DType::F64 => prepare::<f64>(setup, lu, SINGULAR),
-        },
+        by_dtype!(prepare, lu, SINGULAR),
     ),
 ];
 

@@ -4,15 +4,11 @@ use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_report::data::{Csr, Operand};
-use gpubench_report::error::CellError;
 
-use super::{Kernel, Setup, by_dtype, opt_in, variant};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
-use crate::ffi::contents::device;
 use crate::ffi::cusparse::{Computed, CsrArrays, Repeated, Sparse, SparseProduct};
-use crate::library::Library;
+use crate::ffi::device;
 use crate::sparse::{DeviceCsr, device_bytes};
+use crate::{CellError, Cuda, DeviceElement, Kernel, Library, Result, Setup, by_dtype, opt_in, variant};
 
 pub(super) static KERNELS: &[Kernel] = &[
     Kernel::by_library(

@@ -6,13 +6,10 @@ use gpubench_backend::{Job, Prepared};
 use gpubench_report::data::{Csr, Operand};
 
 use super::dense::{Resident, column};
-use super::{Kernel, Setup, by_dtype, variant};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::{Result, driver};
-use crate::ffi::contents::device;
-use crate::ffi::cusparse::{MatrixVector, Sparse};
-use crate::library::Library;
+use crate::ffi::cusparse::MatrixVector;
+use crate::ffi::device;
 use crate::sparse::{DeviceCsr, device_bytes};
+use crate::{Cuda, DeviceElement, Kernel, Library, Result, Setup, by_dtype, driver, variant};
 
 pub(super) static KERNELS: &[Kernel] = &[Kernel::by_library(
     variant("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed in advance"),
@@ -41,10 +38,7 @@ fn library<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     let y = cuda.alloc::<T>(a.rows)?;
     let (matrix, x) = (DeviceCsr::upload(cuda, a)?, cuda.upload(x)?);
     cuda.count_plan();
-    let mut product = MatrixVector::new(Sparse::new(&cuda.stream)?, matrix, x, y)?;
-    let bytes = product.work_bytes()?;
-    cuda.reserve(bytes as u128)?;
-    product.prepare(cuda.alloc(bytes)?)?;
+    let product = MatrixVector::new(cuda, matrix, x, y)?;
     Ok(Prepared::new(LibraryProduct { cuda: cuda.clone(), product }))
 }
 

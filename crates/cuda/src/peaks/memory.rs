@@ -3,14 +3,12 @@
 use std::time::Instant;
 
 use gpubench_backend::Peaks;
-use gpubench_report::error::CellError;
 
-use super::super::context::Cuda;
 use super::super::ffi::launch::BLOCK;
 use super::super::ffi::map::Map;
 use super::super::timing::Timer;
 use super::{SOURCE, uniform};
-use crate::failure::Result;
+use crate::{CellError, Cuda, Result};
 
 /// The access patterns of `kernels/measure/peaks.cu` with grid-stride loops.
 const PATTERNS: [&str; 4] = ["plain_4", "plain_8", "streaming_1", "streaming_4"];

@@ -6,24 +6,19 @@ mod products;
 
 use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
 use gpubench_backend::{BusRates, Peaks, TransferMemory};
-use gpubench_report::error::CellError;
 
-use super::context::Cuda;
 use super::ffi::driver::Elapsed;
 use super::ffi::map::Map;
-use super::kernels::{KernelSource, kernel_source};
 use super::timing::Timer;
 use super::transfer::TransferTimer;
 use super::transfer_stats::{CopyRepetitions, CopyTime};
-use crate::failure::Result;
+use crate::{CellError, Cuda, KernelSource, Result, kernel_source};
 
 /// Kernels for memory bandwidth, and for operands.
 pub(super) static SOURCE: KernelSource = kernel_source!("measure/peaks");
 
-/// Measures the peaks, in about 1.5 s where cuBLAS loads quickly. A peak that cannot be measured is left out.
-///
-/// # Errors
-/// Only a lost device.
+/// Measures the peaks, in about 1.5 s where cuBLAS loads quickly. A peak that cannot be measured is left out. Fails
+/// only if the device is lost.
 pub(crate) fn measure(cuda: &Cuda, timer: &Timer, elapsed: Elapsed) -> Result<Peaks> {
     // Memory first, because it also brings the clocks up.
     let of_memory = unless_device_lost(cuda, memory::rates(cuda, timer))?.unwrap_or_default();

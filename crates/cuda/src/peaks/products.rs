@@ -5,13 +5,11 @@ use std::time::Instant;
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
 use gpubench_ops as op;
 use gpubench_report::case::{Case, DType};
-use gpubench_report::error::CellError;
 
-use super::super::context::{Cuda, DeviceElement};
 use super::super::ffi::cublas::{Arithmetic, Cublas};
 use super::super::timing::Timer;
 use super::{uniform, unless_device_lost};
-use crate::failure::Result;
+use crate::{CellError, Cuda, DeviceElement, Result};
 
 /// Sizes to try, each twice the last. On a slow device a small product already reaches the peak rate.
 const SIZES: [i32; 3] = [2048, 4096, 8192];
@@ -24,10 +22,8 @@ const EXECUTIONS: u32 = 2;
 /// Seconds of measurement for the last size.
 const SECONDS: f64 = 0.04;
 
-/// Returns the highest rate of each arithmetic, by its name. Arithmetics that fail are left out.
-///
-/// # Errors
-/// Only a lost device.
+/// Returns the highest rate of each arithmetic, by its name. Arithmetics that fail are left out. Fails only if the device is
+/// lost.
 pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Vec<(String, f64)>> {
     let Some(cublas) = unless_device_lost(cuda, Cublas::new(cuda))? else { return Ok(vec![]) };
     let products = Products { cuda, timer, cublas };

@@ -1,8 +1,6 @@
 //! Takes samples of a job on the device: cache state, blocking kernel, events and clocks. Decides which readings are needed, and in
 //! which order.
 
-mod blocking_kernel;
-mod event_overhead;
 mod history;
 mod spin;
 mod timer_overhead;
@@ -12,16 +10,13 @@ use gpubench_backend::{ClockCheck, History, Job, Prepared, Sample, SamplingMode,
 use gpubench_report::case::Cache;
 use serde_json::{Value, json};
 
-use super::context::Cuda;
 use super::ffi::driver::Elapsed;
-use super::kernels::{KernelSource, kernel_source};
-use crate::failure::Result;
-use event_overhead::EventOverhead;
+use crate::{Cuda, KernelSource, Result, kernel_source};
 use history::{batch_size, next_mode};
 use spin::CycleSpin;
 pub(super) use spin::KERNELS;
 pub use spin::{SPIN, SPIN_AND_WAIT, SPIN_ELSEWHERE, SPIN_OP};
-use timer_overhead::median_or_nan;
+use timer_overhead::{EventOverhead, median_or_nan};
 use timing_rig::{DeviceReading, HostTimes, TimingRig};
 
 /// The kernels for sampling, compiled when the backend starts.
@@ -115,7 +110,7 @@ impl Timer {
         if !self.blocking || traits.synchronises || traits.is_host_work {
             return Ok(false);
         }
-        self.rig.run_blocked(&mut || queue(job))
+        self.rig.run_blocked(|_| queue(job))
     }
 
     /// Takes one sample. The first sample of a job is one execution on both clocks and includes its first call.

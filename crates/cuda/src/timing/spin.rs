@@ -5,12 +5,10 @@ use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
 use gpubench_report::data::Operand;
 
-use super::super::context::Cuda;
 use super::super::ffi::timing::TimingKernels;
-use super::super::ops::{Kernel, Setup, opt_in};
 use super::SOURCE;
-use crate::failure::{Result, driver};
-use crate::ffi::contents::device;
+use crate::ffi::device;
+use crate::{Cuda, Kernel, Result, Setup, driver, opt_in};
 
 /// The op of jobs of known duration. It is in no list of ops. The size of a case is its duration in nanoseconds; it
 /// takes no operands and its answer is the seconds that the last execution ran.
@@ -47,7 +45,6 @@ pub(crate) static KERNELS: &[Kernel] = &[
 /// Executions whose duration is kept: as many as the largest batch.
 const SLOTS: u32 = 32;
 
-/// The spinning job.
 pub(crate) struct Spin {
     cuda: Cuda,
     kernels: TimingKernels,
@@ -57,7 +54,6 @@ pub(crate) struct Spin {
 }
 
 impl Spin {
-    /// Makes a job that spins for `ns` nanoseconds.
     pub(crate) fn new(cuda: &Cuda, ns: u64) -> Result<Spin> {
         let kernels = TimingKernels::load(cuda, &SOURCE)?;
         Ok(Spin { kernels, ns, spun: cuda.alloc(SLOTS as usize)?, executions: 0, cuda: cuda.clone() })
@@ -107,7 +103,6 @@ impl Job for CycleSpin {
     }
 }
 
-/// A spin whose `execute` waits for the device.
 struct SpinAndWait(Spin);
 
 impl Job for SpinAndWait {

@@ -6,14 +6,11 @@
 
 use gpubench_backend::{Job, TimerOverhead};
 use gpubench_report::case::Cache;
-use gpubench_report::error::CellError;
 use gpubench_report::measure::stats::median;
 
-use super::super::context::Cuda;
-use super::event_overhead::EventOverhead;
 use super::spin::Spin;
 use super::timing_rig::{DeviceReading, TimingRig};
-use crate::failure::Result;
+use crate::{CellError, Cuda, Result};
 
 /// Number and nanoseconds of the spins that bring an idle device to its working clock, which takes tens of
 /// milliseconds.
@@ -33,6 +30,30 @@ const GAP_SPINS: (f64, u32) = (5e-6, 16);
 const BETWEEN_PROCESSES_S: f64 = 0.07e-6;
 /// Attempts before a blocking kernel that times out is an error; the host may have been busy once.
 const MAX_ATTEMPTS: u32 = 3;
+/// A corrected reading keeps at least this share of the raw one.
+const MIN_SHARE: f64 = 0.1;
+
+/// Seconds in a reading beyond the work itself, measured with kernels that touch no memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct EventOverhead {
+    /// Two events and the launch between them, after the caches were flushed or after an execution of the same work.
+    pub(crate) pair_s: f64,
+    /// From the end of one execution to the start of the next, both queued.
+    pub(crate) between_s: f64,
+    /// Cycles of a multiprocessor per second, of which the durations of these kernels are made.
+    pub(crate) cycles_per_s: f64,
+}
+
+impl EventOverhead {
+    /// Returns the raw and corrected seconds per execution, for `events_s` read around `repeats` executions.
+    pub(crate) fn corrected(&self, events_s: f64, repeats: u32) -> (f64, f64) {
+        let repeats = f64::from(repeats.max(1));
+        let raw = events_s / repeats;
+        let corrected = (events_s - self.pair_s - (repeats - 1.0) * self.between_s) / repeats;
+        (raw, corrected.max(MIN_SHARE * raw))
+    }
+}
+
 /// Measures the timer overhead except the clock checks, behind a blocking kernel where possible.
 pub(crate) fn measure(rig: &mut TimingRig, blocking: bool) -> Result<(TimerOverhead, EventOverhead)> {
     let cuda = rig.cuda.clone();
@@ -139,4 +160,23 @@ fn median_of(count: u32, mut read: impl FnMut() -> Result<f64>) -> Result<f64> {
 /// Returns the median, or NaN without readings.
 pub(super) fn median_or_nan(readings: &[f64]) -> f64 {
     median(readings).unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OVERHEAD: EventOverhead = EventOverhead { pair_s: 3e-6, between_s: 1e-6, cycles_per_s: 2e9 };
+
+    #[test]
+    fn a_reading_loses_each_gap_and_the_constant_once_and_keeps_at_least_a_tenth() {
+        let batch_s = 3e-6 + 20.0 * 5e-6 + 19.0 * 1e-6;
+        for (events_s, repeats, corrected_s) in
+            [(13e-6, 1, 10e-6), (batch_s, 20, 5e-6), (2.5e-6, 1, 0.25e-6), (0.0, 0, 0.0)]
+        {
+            let (raw, corrected) = OVERHEAD.corrected(events_s, repeats);
+            assert!((raw - events_s / f64::from(repeats.max(1))).abs() < 1e-12, "{raw}");
+            assert!((corrected - corrected_s).abs() < 1e-12, "{corrected} instead of {corrected_s}");
+        }
+    }
 }

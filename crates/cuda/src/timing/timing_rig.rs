@@ -1,22 +1,23 @@
 //! Takes the raw readings of a sample: host clock, events and timestamps. `Timer` combines and corrects them.
+//!
+//! A kernel blocks the stream until all work of a sample is queued, so that no launch gap lies between its events. nvbench calls
+//! this the blocking kernel. This one cannot deadlock: it ends by itself after [`TIMEOUT_NS`], and the host then discards the
+//! sample.
 
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE as CLOCK_RATE;
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaEvent, CudaSlice};
 use gpubench_report::case::Cache;
 
-use super::super::context::Cuda;
 use super::super::ffi::completion::Completion;
 use super::super::ffi::driver::{self as ffi, Elapsed};
 use super::super::ffi::timing::{Mailbox, TimingKernels};
 use super::SOURCE;
-use super::blocking_kernel::BlockingKernel;
-use crate::failure::{Result, driver};
+use crate::{Cuda, Result, driver};
 
-/// Enqueues the work once.
 pub(crate) type EnqueueFn<'a> = dyn FnMut() -> Result<()> + 'a;
 
 /// Host-clock readings of some work, in seconds since just before it was enqueued.
@@ -30,7 +31,6 @@ pub(crate) struct HostTimes {
     pub(crate) by_word: bool,
 }
 
-/// Device readings of some work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeviceReading {
     /// Seconds between the events around the work.
@@ -46,8 +46,13 @@ pub(crate) struct TimingRig {
     pub kernels: TimingKernels,
     mailbox: Mailbox,
     completion: Rc<Completion>,
-    blocking_kernel: BlockingKernel,
-    cache_flush: CacheFlush,
+    /// The number of the last blocking kernel.
+    ticket: u64,
+    /// A buffer whose reading replaces everything in the L2 cache.
+    ///
+    /// It is read and never written (nvbench and Triton clear theirs): written lines would be dirty, and the cache would
+    /// write them back during the timed work. Dirty lines that the reads evict are written back before the reads end.
+    zeros: CudaSlice<u8>,
     start: CudaEvent,
     end: CudaEvent,
     elapsed: Elapsed,
@@ -61,26 +66,28 @@ impl TimingRig {
         let event =
             || cuda.ctx.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(driver("cuEventCreate"));
         let rated_khz = ffi::attribute(cuda.device(), CLOCK_RATE).ok().filter(|khz| *khz > 0);
+        // Not counted as an allocation, because it belongs to no job.
+        let zeros = cuda.stream.alloc_zeros(CACHES * cuda.l2_bytes().unwrap_or(UNKNOWN_L2_BYTES));
         let mut made = TimingRig {
             cuda: cuda.clone(),
             kernels: TimingKernels::load(cuda, &SOURCE)?,
             mailbox: Mailbox::new(&cuda.ctx)?,
             completion: Rc::new(Completion::new(&cuda.stream, cuda.function(&SOURCE, "signal")?)?),
-            blocking_kernel: BlockingKernel::default(),
-            cache_flush: CacheFlush::new(cuda)?,
+            ticket: 0,
+            zeros: zeros.map_err(driver("cuMemAllocAsync"))?,
             start: event()?,
             end: event()?,
             elapsed,
             rated_mhz: rated_khz.map(|khz| f64::from(khz) / 1e3),
         };
-        made.blocking_kernel.load(cuda, &made.kernels, &made.mailbox)?;
+        // Released already.
+        made.kernels.block(&cuda.stream, &made.mailbox, made.ticket, TIMEOUT_NS)?;
         cuda.end_graphs_with(&made.completion);
         made.prepare_caches(Cache::Cold)?;
         made.time_both_clocks(&mut || made.kernels.empty(&cuda.stream))?;
         Ok(made)
     }
 
-    /// Returns whether the device's clock was throttled.
     pub(crate) fn is_throttled(&self, reading: &DeviceReading) -> bool {
         is_throttled(reading.sm_mhz, self.rated_mhz)
     }
@@ -88,7 +95,7 @@ impl TimingRig {
     /// Brings the caches into that state and waits for the device, so that the flush does not run into the sample.
     pub(crate) fn prepare_caches(&mut self, cache: Cache) -> Result<()> {
         if cache == Cache::Cold {
-            self.cache_flush.run(&self.cuda, &self.kernels)?;
+            self.kernels.flush_l2(&self.cuda, &mut self.zeros)?;
         }
         self.cuda.synchronize()
     }
@@ -140,29 +147,39 @@ impl TimingRig {
         repeats: u32,
         work: &mut EnqueueFn<'_>,
     ) -> Result<Option<DeviceReading>> {
-        let TimingRig { cuda, kernels, mailbox, blocking_kernel, start, end, .. } = self;
+        let cuda = self.cuda.clone();
         let stream = &cuda.stream;
-        mailbox.clear_timestamps();
+        self.mailbox.clear_timestamps();
         // Before the blocking kernel, so that the clock is counted over a longer time.
-        kernels.timestamp(stream, mailbox, 0)?;
-        let mut queue = || {
+        self.kernels.timestamp(stream, &self.mailbox, 0)?;
+        let queue = |rig: &TimingRig| {
             (0..lead_in).try_for_each(|_| work())?;
-            start.record(stream).map_err(driver("cuEventRecord"))?;
+            rig.start.record(stream).map_err(driver("cuEventRecord"))?;
             (0..repeats).try_for_each(|_| work())?;
-            end.record(stream).map_err(driver("cuEventRecord"))?;
-            kernels.timestamp(stream, mailbox, 1)
+            rig.end.record(stream).map_err(driver("cuEventRecord"))?;
+            rig.kernels.timestamp(stream, &rig.mailbox, 1)
         };
         // The timer overhead was measured with kernels that were launched one by one.
-        let blocked =
-            cuda.without_replays(|| blocking_kernel.block_while(cuda, kernels, mailbox, &mut queue))?;
+        let blocked = cuda.without_replays(|| self.run_blocked(queue))?;
         if blocked { self.reading().map(Some) } else { Ok(None) }
     }
 
-    /// Runs `queue`, which enqueues work, behind a blocking kernel and waits. Returns `false` if the kernel timed
-    /// out.
-    pub(crate) fn run_blocked(&mut self, queue: &mut EnqueueFn<'_>) -> Result<bool> {
-        let TimingRig { cuda, kernels, mailbox, blocking_kernel, .. } = self;
-        blocking_kernel.block_while(cuda, kernels, mailbox, queue)
+    /// Runs `queue`, which enqueues work, behind a blocking kernel, releases the kernel and waits until all is done.
+    /// Returns `false` if the kernel timed out because `queue`, or each launch in it, waited for the device.
+    pub(crate) fn run_blocked(&mut self, queue: impl FnOnce(&TimingRig) -> Result<()>) -> Result<bool> {
+        self.ticket += 1;
+        let begun = Instant::now();
+        self.kernels.block(&self.cuda.stream, &self.mailbox, self.ticket, TIMEOUT_NS)?;
+        // No early return from here to the release, because the device waits for it.
+        let queued = queue(self);
+        while begun.elapsed() < MIN_BLOCKED {
+            std::hint::spin_loop();
+        }
+        self.mailbox.release(self.ticket);
+        let done = self.cuda.synchronize();
+        queued?;
+        done?;
+        Ok(!self.mailbox.timed_out(self.ticket))
     }
 
     /// Returns whether an empty blocking kernel can be released. It cannot where every launch waits for the device,
@@ -180,6 +197,14 @@ impl TimingRig {
     }
 }
 
+/// Nanoseconds after which a blocking kernel times out: far longer than queuing a sample takes, and short for a
+/// person.
+const TIMEOUT_NS: u64 = 250_000_000;
+
+/// Minimum time that a kernel blocks. The SM clock is counted from before it, and device timers tick every 32 ns on
+/// some chips and every microsecond on others: 0.1 % and 4 % of this.
+const MIN_BLOCKED: Duration = Duration::from_micros(50);
+
 /// Bytes to read, in sizes of the L2 cache. One fills it; the second is needed because the replacement is not
 /// strictly by age and, on chips with two partitions, a line can be in both.
 const CACHES: usize = 2;
@@ -187,27 +212,6 @@ const CACHES: usize = 2;
 /// Assumed bytes of the L2 cache if the driver does not report them: more than any chip up to compute capability 12.0
 /// has.
 const UNKNOWN_L2_BYTES: usize = 128 << 20;
-
-/// A buffer of zeros, allocated once, whose reading replaces everything in the cache.
-///
-/// It is read and never written (nvbench and Triton clear theirs): written lines would be dirty, and the cache would
-/// write them back during the timed work. Dirty lines that the reads evict are written back before the reads end.
-struct CacheFlush {
-    zeros: CudaSlice<u8>,
-}
-
-impl CacheFlush {
-    fn new(cuda: &Cuda) -> Result<Self> {
-        // Not counted as an allocation, because it belongs to no job.
-        let zeros = cuda.stream.alloc_zeros(CACHES * cuda.l2_bytes().unwrap_or(UNKNOWN_L2_BYTES));
-        Ok(CacheFlush { zeros: zeros.map_err(driver("cuMemAllocAsync"))? })
-    }
-
-    /// Enqueues the read.
-    fn run(&mut self, cuda: &Cuda, kernels: &TimingKernels) -> Result<()> {
-        kernels.flush_l2(cuda, &cuda.stream, &mut self.zeros)
-    }
-}
 
 /// A sample counts as throttled below this share of the rated clock.
 ///

@@ -1,9 +1,8 @@
 //! The properties of a device that the rules for the variant `auto` depend on.
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO as RATIO;
-use gpubench_cuda::context::Cuda;
+use gpubench_cuda::Cuda;
 
-/// The properties of a device that decide between variants.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DeviceTraits {
     /// Ratio of float32 to float64 operations per second, as the driver reports it: 2 on data-centre chips, 32 or 64

@@ -10,10 +10,9 @@ use std::ops::RangeInclusive;
 
 use gpubench_backend::Prepared;
 use gpubench_cuda::catalogue::{AUTO, Candidates, Choices, Need, Rules};
-use gpubench_cuda::context::Cuda;
 use gpubench_cuda::kernels::{Capacity, KernelSource, PerSize};
 use gpubench_cuda::ops::{Kernel, LIBRARY_TABLES, PLAIN_TABLES, Setup, variant};
-use gpubench_cuda::{CellError, Library, Result};
+use gpubench_cuda::{CellError, Cuda, Library, Result};
 use gpubench_report::case::{Case, DType};
 
 use crate::TABLES;
@@ -64,7 +63,6 @@ pub fn rule_texts() -> Vec<RuleText> {
     RULES.iter().map(text).collect()
 }
 
-/// The rules that `auto` follows.
 pub(crate) struct AutoRules;
 
 impl Rules for AutoRules {

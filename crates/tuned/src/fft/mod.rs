@@ -9,23 +9,20 @@ mod tiles;
 
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::Prepared;
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::launch::{LaunchShape, Start, allow_shared, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::ffi::tuning::{divide_equally, earliest_start};
-use gpubench_cuda::kernels::KernelSource;
 use gpubench_cuda::ops::dense::Resident;
 use gpubench_cuda::ops::fft::spectrum;
-use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
-use gpubench_cuda::{CellError, Result};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, Kernel, KernelSource, Result, Setup, by_dtype, opt_in};
 
-use plan::{ChoosePlan, FftPlan, Pass};
+use plan::{FftMethod, FftPlan, Pass};
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel::own(
         opt_in("fft", "hermitian", "two own kernels; the second writes both halves of the spectrum"),
         &[&source::HERMITIAN],
-        by_dtype!(prepare, FftPlan::hermitian),
+        by_dtype!(prepare, FftMethod::Direct),
     ),
     Kernel::own(
         opt_in(
@@ -34,11 +31,10 @@ pub(crate) static KERNELS: &[Kernel] = &[
             "two own kernels for any N up to 8192 (float64: 7200), whose transforms are convolutions with a chirp",
         ),
         &[&source::BLUESTEIN],
-        by_dtype!(prepare, FftPlan::bluestein),
+        by_dtype!(prepare, FftMethod::Convolution),
     ),
 ];
 
-/// A kernel and the shape of its launches.
 struct PassKernel {
     function: CudaFunction,
     shape: LaunchShape,
@@ -56,7 +52,7 @@ impl PassKernel {
         let (blocks, threads, shared) =
             (fitting(pass.blocks)?, fitting(pass.threads)?, fitting(pass.shared)?);
         allow_shared(&function, shared)?;
-        Ok(PassKernel { function, shape: LaunchShape { grid: (blocks, 1), threads, shared, start } })
+        Ok(PassKernel { function, shape: LaunchShape { start, ..LaunchShape::new(blocks, threads, shared) } })
     }
 }
 
@@ -80,7 +76,7 @@ impl<T: DeviceElement> TwoPassFft<T> {
     /// # Errors
     /// `n` is above 8192 or has a prime factor above 43, the device has too little memory, or the kernels cannot be compiled.
     pub fn hermitian(cuda: &Cuda, n: usize) -> Result<Self> {
-        TwoPassFft::load(cuda, &FftPlan::hermitian(n, T::DTYPE, cuda.capacity())?)
+        TwoPassFft::load(cuda, &FftPlan::new(FftMethod::Direct, n, T::DTYPE, cuda.capacity())?)
     }
 
     /// Plans transforms of any size by convolutions with a chirp, compiles the kernels for this size, and uploads their tables.
@@ -88,7 +84,7 @@ impl<T: DeviceElement> TwoPassFft<T> {
     /// # Errors
     /// `n` is above 8192, the device has too little memory, or the kernels cannot be compiled.
     pub fn bluestein(cuda: &Cuda, n: usize) -> Result<Self> {
-        TwoPassFft::load(cuda, &FftPlan::bluestein(n, T::DTYPE, cuda.capacity())?)
+        TwoPassFft::load(cuda, &FftPlan::new(FftMethod::Convolution, n, T::DTYPE, cuda.capacity())?)
     }
 
     fn load(cuda: &Cuda, plan: &FftPlan) -> Result<Self> {
@@ -135,10 +131,9 @@ impl<T: DeviceElement> TwoPassFft<T> {
     }
 }
 
-/// Makes the job by the plan of `choose`.
-fn prepare<T: DeviceElement>(setup: Setup<'_>, choose: ChoosePlan) -> Result<Box<Prepared>> {
+fn prepare<T: DeviceElement>(setup: Setup<'_>, method: FftMethod) -> Result<Box<Prepared>> {
     let (cuda, n) = (setup.cuda, setup.n());
-    let plan = choose(n, T::DTYPE, cuda.capacity())?;
+    let plan = FftPlan::new(method, n, T::DTYPE, cuda.capacity())?;
     cuda.reserve(setup.matrix_bytes(3) + (2 * plan.half_elements() * size_of::<T>()) as u128)?;
     let mut fft = TwoPassFft::load(cuda, &plan)?;
     let arrays = Resident::<T, T, 1>::new(setup, 2 * n * n)?;

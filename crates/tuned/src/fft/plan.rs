@@ -1,6 +1,5 @@
 //! Plans a transform by `kernels/fft/hermitian.cu` or `kernels/fft/bluestein.cu`: radices, block shapes and tables.
 
-use gpubench_cuda::Result;
 use gpubench_cuda::kernels::Capacity;
 use gpubench_report::case::DType;
 use gpubench_report::error::Unavailable;
@@ -41,17 +40,13 @@ pub(crate) struct FftPlan {
 
 /// How a transform of length `n` is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum FftMethod {
+pub(crate) enum FftMethod {
     /// By its own factors.
     Direct,
     /// As a convolution (Bluestein).
     Convolution,
 }
 
-/// Chooses a plan for `n x n` real elements on a device.
-pub(crate) type ChoosePlan = fn(usize, DType, Capacity) -> Result<FftPlan, Unavailable>;
-
-/// One launch of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pass {
     pub blocks: usize,
@@ -62,54 +57,40 @@ pub(crate) struct Pass {
 }
 
 impl FftPlan {
-    /// Chooses a plan by the factors of `n`, for `n x n` real elements on a device.
-    ///
-    /// # Errors
-    /// A prime factor without a radix, a size beyond the largest, or too little shared memory.
-    pub(crate) fn hermitian(n: usize, dtype: DType, capacity: Capacity) -> Result<FftPlan, Unavailable> {
-        check_size(n)?;
-        let factors = radices(n, dtype).ok_or_else(|| {
-            Unavailable::new(
-                format!(
-                    "N = {n} has a prime factor above {LARGEST_PRIME}, the largest that hermitian supports"
-                ),
-                FIX,
-            )
-        })?;
-        let with = |tile| FftPlan::with(n, dtype, FftMethod::Direct, factors.clone(), tile);
-        FftPlan::that_fits(tiles(n, dtype, capacity.multiprocessors).into_iter().map(with), capacity)
-    }
-
-    /// Chooses a plan by convolutions, for `n x n` real elements on a device.
-    ///
-    /// # Errors
-    /// A size beyond the largest, or too little shared memory.
-    pub(crate) fn bluestein(n: usize, dtype: DType, capacity: Capacity) -> Result<FftPlan, Unavailable> {
-        check_size(n)?;
-        let factors = bluestein::radices(n, dtype);
-        let with = |tile| FftPlan::with(n, dtype, FftMethod::Convolution, factors.clone(), tile);
-        FftPlan::that_fits(
-            convolution_tiles(n, dtype, capacity.multiprocessors).into_iter().map(with),
-            capacity,
-        )
-    }
-
-    /// Returns the first plan whose blocks have enough shared memory.
-    fn that_fits(
-        plans: impl Iterator<Item = FftPlan>,
-        Capacity { shared_memory_per_block: shared, .. }: Capacity,
+    /// Chooses a plan for `n x n` real elements on a device: the first whose blocks have enough shared memory.
+    /// Fails beyond the largest size, without convolutions for a prime factor without a radix, and if none has enough.
+    pub(crate) fn new(
+        method: FftMethod,
+        n: usize,
+        dtype: DType,
+        capacity: Capacity,
     ) -> Result<FftPlan, Unavailable> {
-        let mut min_needed = usize::MAX;
-        for plan in plans {
+        let refused = |reason| Unavailable::new(reason, FIX);
+        if n > MAX_N {
+            let limit = format!("{MAX_N}, the largest size that gpubench's own fft kernels support");
+            return Err(refused(format!("N = {n} is above {limit}")));
+        }
+        let (radices, tiles) = match method {
+            FftMethod::Direct => (radices(n, dtype), tiles(n, dtype, capacity.multiprocessors)),
+            FftMethod::Convolution => {
+                (Some(bluestein::radices(n, dtype)), convolution_tiles(n, dtype, capacity.multiprocessors))
+            }
+        };
+        let radices = radices.ok_or_else(|| {
+            let limit = format!("{LARGEST_PRIME}, the largest that hermitian supports");
+            refused(format!("N = {n} has a prime factor above {limit}"))
+        })?;
+        let (mut min_needed, has) = (usize::MAX, capacity.shared_memory_per_block);
+        for tile in tiles {
+            let plan = FftPlan::with(n, dtype, method, radices.clone(), tile);
             let needed = plan.rows().shared.max(plan.column_pass().shared);
-            if needed <= shared {
+            if needed <= has {
                 return Ok(plan);
             }
             min_needed = min_needed.min(needed);
         }
-        let (needed, has) = (min_needed.div_ceil(1024), shared / 1024);
-        let reason = format!("this size needs {needed} KiB of shared memory per block; the device has {has}");
-        Err(Unavailable::new(reason, FIX))
+        let (needed, has) = (min_needed.div_ceil(1024), has / 1024);
+        Err(refused(format!("this size needs {needed} KiB of shared memory per block; the device has {has}")))
     }
 
     fn with(
@@ -208,17 +189,6 @@ impl FftPlan {
     }
 }
 
-fn check_size(n: usize) -> Result<(), Unavailable> {
-    if n <= MAX_N {
-        return Ok(());
-    }
-    Err(Unavailable::new(
-        format!("N = {n} is above {MAX_N}, the largest size that gpubench's own fft kernels support"),
-        FIX,
-    ))
-}
-
-/// Bytes of a complex element.
 fn pair_bytes(dtype: DType) -> usize {
     match dtype {
         DType::F32 => 8,
@@ -226,7 +196,6 @@ fn pair_bytes(dtype: DType) -> usize {
     }
 }
 
-/// Rounds threads up to whole warps.
 fn warps(threads: usize) -> usize {
     threads.next_multiple_of(32)
 }
@@ -269,7 +238,7 @@ mod tests {
     const HOPPER: Capacity = Capacity::HOPPER;
 
     fn plan(n: usize, dtype: DType) -> FftPlan {
-        FftPlan::hermitian(n, dtype, HOPPER).unwrap()
+        FftPlan::new(FftMethod::Direct, n, dtype, HOPPER).unwrap()
     }
 
     fn has_valid_shape(plan: &FftPlan) -> bool {
@@ -293,7 +262,7 @@ mod tests {
                 }
             }
             for &dtype in DType::ALL {
-                let found = FftPlan::hermitian(n, dtype, HOPPER);
+                let found = FftPlan::new(FftMethod::Direct, n, dtype, HOPPER);
                 if rest == 1 && n > 7200 && found.as_ref().is_err_and(needs_more_memory) {
                     continue;
                 }
@@ -308,7 +277,7 @@ mod tests {
     fn every_size_has_a_plan_by_convolutions() {
         for n in (1..=24).chain((25..=MAX_N).step_by(19)) {
             for &dtype in DType::ALL {
-                let plan = FftPlan::bluestein(n, dtype, HOPPER);
+                let plan = FftPlan::new(FftMethod::Convolution, n, dtype, HOPPER);
                 if dtype == DType::F64 && n > 7200 {
                     assert!(plan.is_err_and(|refused| needs_more_memory(&refused)), "{n}");
                     continue;
@@ -325,7 +294,7 @@ mod tests {
     #[test]
     fn threads_that_need_many_registers_are_few() {
         let of = |plan: FftPlan| plan.rows().threads;
-        let convolution = |n, dtype| FftPlan::bluestein(n, dtype, HOPPER).unwrap();
+        let convolution = |n, dtype| FftPlan::new(FftMethod::Convolution, n, dtype, HOPPER).unwrap();
         assert_eq!([2048, 4096, 4000].map(|n| of(plan(n, DType::F32))), [128, 256, 256]);
         assert_eq!([2048, 4096, 4000].map(|n| of(plan(n, DType::F64))), [128, 128, 256]);
         assert_eq!(of(plan(2666, DType::F32)), 128);
@@ -338,18 +307,20 @@ mod tests {
         let of = |n, dtype| plan(n, dtype).divides_equally(HOPPER);
         assert_eq!([2090, 2100].map(|n| of(n, DType::F32)), [true, false]);
         assert_eq!([1568, 1575].map(|n| of(n, DType::F64)), [true, false]);
-        assert!(!FftPlan::bluestein(500, DType::F32, HOPPER).unwrap().divides_equally(HOPPER));
+        assert!(
+            !FftPlan::new(FftMethod::Convolution, 500, DType::F32, HOPPER).unwrap().divides_equally(HOPPER)
+        );
     }
 
     #[test]
     fn less_shared_memory_means_fewer_columns_and_then_an_error_with_a_fix() {
         let with_kib = |kib: usize| Capacity { shared_memory_per_block: kib << 10, ..HOPPER };
-        let columns = |kib| FftPlan::hermitian(2048, DType::F32, with_kib(kib)).unwrap().columns;
+        let columns = |kib| FftPlan::new(FftMethod::Direct, 2048, DType::F32, with_kib(kib)).unwrap().columns;
         assert_eq!((columns(227), columns(99), columns(64)), (8, 4, 2));
-        let refused = FftPlan::hermitian(2048, DType::F32, with_kib(32)).unwrap_err();
+        let refused = FftPlan::new(FftMethod::Direct, 2048, DType::F32, with_kib(32)).unwrap_err();
         assert!(refused.reason.contains("49 KiB"), "{}", refused.reason);
         for n in [47, 8193] {
-            let refused = FftPlan::hermitian(n, DType::F32, HOPPER).unwrap_err();
+            let refused = FftPlan::new(FftMethod::Direct, n, DType::F32, HOPPER).unwrap_err();
             assert!(refused.fix.unwrap().contains("r2c"));
         }
     }

@@ -95,7 +95,6 @@ fn factors(n: usize, most: usize, dtype: DType, stage_cost: usize) -> Option<(us
     found.min()
 }
 
-/// Returns the greatest common divisor.
 pub(super) fn common(a: usize, b: usize) -> usize {
     if b == 0 { a } else { common(b, a % b) }
 }

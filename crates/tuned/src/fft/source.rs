@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 
-use gpubench_cuda::kernels::{ANY_SIZE, Capacity, KernelSource, PerSize, kernel_source};
+use gpubench_cuda::kernels::{Capacity, KernelSource, PerSize, kernel_source};
 use gpubench_report::case::DType;
 
-use super::plan::{ChoosePlan, FftMethod, FftPlan};
+use super::plan::{FftMethod, FftPlan};
 
 /// The source for sizes with small prime factors. It contains the constants of float32 at `n = 2048`, which a plan's
 /// header overrides.
 pub(crate) static HERMITIAN: KernelSource = KernelSource {
     per_size: Some(PerSize {
-        of: |n, dtype, capacity| FftPlan::hermitian(n, dtype, capacity).ok().map(|plan| plan.sources()),
+        of: |n, dtype, capacity| sources(FftMethod::Direct, n, dtype, capacity),
         examples: hermitian_examples,
     }),
     ..kernel_source!("fft/hermitian")
@@ -22,7 +22,7 @@ pub(crate) static HERMITIAN: KernelSource = KernelSource {
 /// The source for any size. It contains the constants of float32 at `n = 777`.
 pub(crate) static BLUESTEIN: KernelSource = KernelSource {
     per_size: Some(PerSize {
-        of: |n, dtype, capacity| FftPlan::bluestein(n, dtype, capacity).ok().map(|plan| plan.sources()),
+        of: |n, dtype, capacity| sources(FftMethod::Convolution, n, dtype, capacity),
         examples: bluestein_examples,
     }),
     ..kernel_source!("fft/bluestein")
@@ -73,12 +73,10 @@ impl FftPlan {
             *made.entry(format!("{:?} {header}", self.method)).or_insert_with(|| {
                 let source = self.source_of_method();
                 let name = format!("{}_{}_{}_{}-FFT_{part}", source.name, self.n, self.dtype, self.columns);
+                let text = format!("{header}{}", source.text).leak();
                 Box::leak(Box::new(KernelSource {
-                    name: Box::leak(name.into_boxed_str()),
-                    text: Box::leak(format!("{header}{}", source.text).into_boxed_str()),
                     dtype: Some(self.dtype),
-                    sizes: ANY_SIZE,
-                    per_size: None,
+                    ..KernelSource::new(name.leak(), text)
                 }))
             })
         })
@@ -97,24 +95,29 @@ fn hermitian_examples() -> Vec<&'static KernelSource> {
         15, 100, 224, 238, 442, 500, 512, 1000, 1024, 1240, 1276, 2048, 2106, 2250, 2662, 4096, 4800, 6000,
         7200,
     ];
-    examples(FftPlan::hermitian, &f32s, &f64s)
+    examples(FftMethod::Direct, &f32s, &f64s)
 }
 
 /// Returns the sources of plans of two to four stages and of every tile, for compiling without a device.
 fn bluestein_examples() -> Vec<&'static KernelSource> {
     let sizes = [2, 101, 509, 777, 1537, 3001, 4093, 4097, 5003, 6007];
-    examples(FftPlan::bluestein, &sizes, &sizes)
+    examples(FftMethod::Convolution, &sizes, &sizes)
 }
 
-fn examples(choose: ChoosePlan, f32s: &[usize], f64s: &[usize]) -> Vec<&'static KernelSource> {
-    let of = |sizes: &[usize], dtype| -> Vec<_> {
-        sizes
-            .iter()
-            .filter_map(|&n| choose(n, dtype, Capacity::HOPPER).ok())
-            .flat_map(|plan| plan.sources())
-            .collect()
+fn examples(method: FftMethod, f32s: &[usize], f64s: &[usize]) -> Vec<&'static KernelSource> {
+    let of = |list: &[usize], dtype| -> Vec<_> {
+        list.iter().filter_map(|&n| sources(method, n, dtype, Capacity::HOPPER)).flatten().collect()
     };
     [of(f32s, DType::F32), of(f64s, DType::F64)].concat()
+}
+
+fn sources(
+    method: FftMethod,
+    n: usize,
+    dtype: DType,
+    capacity: Capacity,
+) -> Option<[&'static KernelSource; 2]> {
+    FftPlan::new(method, n, dtype, capacity).ok().map(|plan| plan.sources())
 }
 
 #[cfg(test)]
@@ -124,8 +127,8 @@ mod tests {
     #[test]
     fn the_source_texts_contain_the_plans_of_their_defaults() {
         for plan in [
-            FftPlan::hermitian(2048, DType::F32, Capacity::HOPPER),
-            FftPlan::bluestein(777, DType::F32, Capacity::HOPPER),
+            FftPlan::new(FftMethod::Direct, 2048, DType::F32, Capacity::HOPPER),
+            FftPlan::new(FftMethod::Convolution, 777, DType::F32, Capacity::HOPPER),
         ] {
             let plan = plan.unwrap();
             let text = plan.source_of_method().text;

@@ -5,11 +5,10 @@ mod ozaki2;
 mod padded;
 
 use gpubench_backend::{Accuracy, Prepared};
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::cublas::{WORKSPACE, checked_side};
 use gpubench_cuda::ops::dense::{Resident, square};
-use gpubench_cuda::ops::{CONVERT, Kernel, Setup, emulated, opt_in, reduced};
-use gpubench_cuda::{Library, Result};
+use gpubench_cuda::ops::{CONVERT, Kernel, Setup, by_dtype, emulated, opt_in, reduced};
+use gpubench_cuda::{Cuda, DeviceElement, Library, Result};
 use gpubench_report::case::DType;
 
 pub use own::SquareProduct;
@@ -34,18 +33,12 @@ pub(crate) static KERNELS: &[Kernel] = &[
     Kernel::own(
         opt_in("matmul", "tiled", "own kernel: shared-memory tiles, register blocks"),
         &[&own::TILED],
-        |setup| match setup.case.dtype {
-            DType::F32 => own_product::<f32>(setup, SquareProduct::tiled),
-            DType::F64 => own_product::<f64>(setup, SquareProduct::tiled),
-        },
+        by_dtype!(own_product, SquareProduct::tiled),
     ),
     Kernel::own(
         opt_in("matmul", "dmma", "own kernel on float64 tensor cores; float32 converted on load"),
         &own::TILE_SOURCES,
-        |setup| match setup.case.dtype {
-            DType::F32 => own_product::<f32>(setup, SquareProduct::on_tensor_cores),
-            DType::F64 => own_product::<f64>(setup, SquareProduct::on_tensor_cores),
-        },
+        by_dtype!(own_product, SquareProduct::on_tensor_cores),
     ),
     Kernel {
         variant: reduced(

@@ -4,15 +4,10 @@
 use std::marker::PhantomData;
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
-use gpubench_cuda::Result;
-use gpubench_cuda::context::{Cuda, DeviceElement};
-use gpubench_cuda::ffi::launch::{
-    Argument, BLOCK, LaunchShape, Start, allow_shared, enqueue_shaped, fits, read, write,
-};
+use gpubench_cuda::ffi::launch::{Argument, LaunchShape, allow_shared, enqueue_shaped, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
-use gpubench_cuda::kernels::{KernelSource, kernel_source};
+use gpubench_cuda::{Cuda, DeviceElement, KernelSource, Result, Unavailable, kernel_source};
 use gpubench_report::case::DType;
-use gpubench_report::error::Unavailable;
 
 pub(super) static TILED: KernelSource = kernel_source!("matmul/tiled");
 
@@ -121,7 +116,7 @@ impl<T: DeviceElement> SquareProduct<T> {
         let form = if n.is_multiple_of(width) { "_aligned" } else { "" };
         let function = cuda.function(&TILED, &format!("tiled{form}_{}", T::DTYPE))?;
         let tiles = n.div_ceil(32 * width);
-        let shape = LaunchShape { grid: (tiles, tiles), threads: BLOCK, shared: 0, start: Start::InOrder };
+        let shape = LaunchShape::of_blocks((tiles, tiles));
         Ok(SquareProduct::new(cuda, function, shape, n))
     }
 
@@ -159,12 +154,7 @@ impl<T: DeviceElement> SquareProduct<T> {
         let function = cuda.function(source, entry)?;
         allow_shared(&function, tile.shared)?;
         let tiles = n.div_ceil(tile.side);
-        let shape = LaunchShape {
-            grid: (tiles, tiles),
-            threads: tile.threads,
-            shared: tile.shared,
-            start: Start::InOrder,
-        };
+        let shape = LaunchShape { grid: (tiles, tiles), ..LaunchShape::new(1, tile.threads, tile.shared) };
         Ok(SquareProduct::new(cuda, function, shape, n))
     }
 
@@ -199,9 +189,6 @@ pub(super) struct ConditionalProduct(SquareProduct<f64>);
 
 impl ConditionalProduct {
     /// Loads the kernel for float64 tensor cores from the part `IF_NEEDED` of `kernels/matmul/dmma.cu`.
-    ///
-    /// # Errors
-    /// As for [`SquareProduct::on_tensor_cores`].
     pub(super) fn load(cuda: &Cuda, n: u32) -> Result<Self> {
         let [.., largest] = &TILES_F64;
         SquareProduct::with_tile(cuda, &IF_NEEDED, "dmma_if_needed", largest, n).map(ConditionalProduct)

@@ -4,12 +4,9 @@
 //! `kernels/matmul/ozaki2.cu` turn matrices into residues, and combine the products of residues.
 
 use cudarc::driver::{CudaFunction, CudaSlice};
-use gpubench_cuda::Result;
-use gpubench_cuda::context::Cuda;
 use gpubench_cuda::ffi::cublaslt::LtProduct;
 use gpubench_cuda::ffi::launch::{BLOCK, enqueue, fits, read, write};
-use gpubench_cuda::kernels::{KernelSource, kernel_source};
-use gpubench_report::error::Unavailable;
+use gpubench_cuda::{Cuda, KernelSource, Result, Unavailable, kernel_source};
 
 use super::own::ConditionalProduct;
 

@@ -4,11 +4,10 @@
 use std::marker::PhantomData;
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::cublas::{Arithmetic, Cublas, checked_side};
 use gpubench_cuda::ffi::launch::{enqueue, fits, read, write};
 use gpubench_cuda::ops::CONVERT;
-use gpubench_cuda::{CellError, Result};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, Result};
 use gpubench_report::case::DType;
 
 /// Multiple to which rows and columns are padded with zeros. cuBLAS reads 16 bytes at a time only where rows begin at

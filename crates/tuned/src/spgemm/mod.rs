@@ -2,20 +2,16 @@
 
 mod plan;
 
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
+use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
-use gpubench_cuda::context::{Cuda, DeviceElement};
-use gpubench_cuda::ffi::contents::device;
-use gpubench_cuda::ffi::launch::{
-    Alternating, Argument, BLOCK, LaunchShape, Start, allow_shared, read, write,
-};
+use gpubench_cuda::ffi::device;
+use gpubench_cuda::ffi::launch::{Alternating, Argument, BLOCK, LaunchShape, allow_shared, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay, enqueue_each};
 use gpubench_cuda::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
 use gpubench_cuda::ops::spgemm::{download, factors, upload};
-use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
 use gpubench_cuda::sparse::DeviceCsr;
-use gpubench_cuda::{CellError, Result, driver};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, Kernel, Result, Setup, by_dtype, driver, opt_in};
 use gpubench_report::data::{Csr, Operand};
 use gpubench_report::error::Unavailable;
 
@@ -135,10 +131,8 @@ impl<T: DeviceElement> RowProduct<T> {
         Ok(rows.sum())
     }
 
-    /// Counts the entries of the product and allocates their columns and values for [`RowProduct::run`].
-    ///
-    /// # Errors
-    /// They do not fit, or exceed 32-bit offsets.
+    /// Counts the entries of the product and allocates their columns and values for [`RowProduct::run`]. Fails if they do
+    /// not fit, or exceed 32-bit offsets.
     fn make_room(&mut self) -> Result<()> {
         let entries = self.count()?;
         let len = i32::try_from(entries).map_err(|_| {
@@ -151,10 +145,7 @@ impl<T: DeviceElement> RowProduct<T> {
     }
 
     /// Computes a product of unknown structure: finds the number of its entries, allocates them, and computes them.
-    /// [`RowProduct::make_room`] has checked before that offsets have 32 bits.
-    ///
-    /// # Errors
-    /// The entries do not fit.
+    /// [`RowProduct::make_room`] has checked before that offsets have 32 bits. Fails if the entries do not fit.
     fn call(&mut self) -> Result<()> {
         self.entries = None;
         self.run()?;
@@ -174,8 +165,8 @@ impl<T: DeviceElement> RowProduct<T> {
     /// The device fails.
     pub fn run(&mut self) -> Result<()> {
         let stream = &self.cuda.stream;
-        let [a_offsets, a_columns, a_values] = addresses(stream, &self.a);
-        let [b_offsets, b_columns, b_values] = addresses(stream, &self.b);
+        let [a_offsets, a_columns, a_values] = self.a.addresses(stream);
+        let [b_offsets, b_columns, b_values] = self.b.addresses(stream);
         let (columns, values) = match &mut self.entries {
             Some((columns, values)) => (write(stream, columns), write(stream, values)),
             None => (0u64.into(), 0u64.into()),
@@ -201,7 +192,7 @@ impl<T: DeviceElement> RowProduct<T> {
             // Only the ranked kernel has this argument.
             room.into(),
         ];
-        let shape = LaunchShape { grid: (blocks, 1), threads: 32 * warps, shared, start: Start::InOrder };
+        let shape = LaunchShape::new(blocks, 32 * warps, shared);
         let multiply = Launch::new(&self.multiply, shape, arguments);
         let Some((find_starts, starts)) = &mut self.starts else {
             // SAFETY: the entries take (const i32*, const i32*, const T*, const i32*, const i32*, const T*, i32*, i32*,
@@ -278,9 +269,4 @@ unsafe fn enqueue<const N: usize>(
         // SAFETY: as above.
         None => unsafe { enqueue_each(&cuda.stream, &launches) },
     }
-}
-
-/// The addresses of a matrix: offsets, columns, values.
-fn addresses<T>(stream: &CudaStream, csr: &DeviceCsr<T>) -> [Argument; 3] {
-    [read(stream, csr.indptr()), read(stream, csr.indices()), read(stream, csr.values())]
 }

@@ -1,8 +1,7 @@
 //! Distributes a sparse product over the device: the kernel, the width of the column tiles and the warps per block.
 
-use gpubench_cuda::Result;
+use gpubench_cuda::{Result, Unavailable};
 use gpubench_report::data::Csr;
-use gpubench_report::error::Unavailable;
 
 /// Width of a dense tile, in which every column has an element in shared memory.
 const DENSE_WIDTH: usize = 2048;
@@ -36,7 +35,6 @@ pub(crate) enum RowKernel {
     },
 }
 
-/// The plan of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SpgemmPlan {
     pub method: RowKernel,
@@ -52,10 +50,8 @@ pub(crate) struct SpgemmPlan {
 
 impl SpgemmPlan {
     /// Plans `a` times `b` with elements of `element` bytes, for `shared` bytes of shared memory per block. Uses only what a caller
-    /// knows of the operands without reading them: their shapes and numbers of entries.
-    ///
-    /// # Errors
-    /// The product has too many tiles for one launch, or the device has too little shared memory for a row.
+    /// knows of the operands without reading them: their shapes and numbers of entries. Fails if the product has
+    /// too many tiles for one launch, or the device too little shared memory for a row.
     pub(crate) fn new(a: &Csr, b: &Csr, element: usize, shared: u32) -> Result<Self, Unavailable> {
         let mean = mean_bound(a, b);
         let tiles = b.cols.div_ceil(DENSE_WIDTH).max(1);

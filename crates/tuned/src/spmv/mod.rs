@@ -5,15 +5,13 @@ mod parts;
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::launch::{Argument, BLOCK, LaunchShape, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
-use gpubench_cuda::kernels::{KernelSource, kernel_source};
 use gpubench_cuda::ops::dense::column;
 use gpubench_cuda::ops::spmv::{operands, vector_contents};
 use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
 use gpubench_cuda::sparse::DeviceCsr;
-use gpubench_cuda::{CellError, Result};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, KernelSource, Result, kernel_source};
 use gpubench_report::data::{Csr, Operand};
 
 use parts::cut;
@@ -138,8 +136,8 @@ impl<T: DeviceElement> SparseVectorProduct<T> {
                 (*blocks, [entries.into(), parts, longs, write(stream, sums), write(stream, tickets)])
             }
         };
-        let (indptr, indices) = (read(stream, a.indptr()), read(stream, a.indices()));
-        let common = [indptr, indices, read(stream, a.values()), read(stream, x), write(stream, y)];
+        let [indptr, indices, values] = a.addresses(stream);
+        let common = [indptr, indices, values, read(stream, x), write(stream, y)];
         arguments[..5].copy_from_slice(&common);
         arguments[5..].copy_from_slice(&own);
         // SAFETY: all entries begin with (const i32*, const i32*, const T*, const T*, T*). Then follow u32; or u32, u32, u32,

@@ -2,15 +2,12 @@
 //! form, on chip or in panels until the rest fits there, launches of `kernels/svd/tridiagonal_eigen.cu`, and products.
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
-use gpubench_cuda::Result;
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::cublas::{Cublas, Matrix, Product};
-use gpubench_cuda::ffi::launch::{LaunchShape, Start, allow_shared, enqueue_shaped, fits, read, write};
-use gpubench_cuda::kernels::{KernelSource, kernel_source};
-use gpubench_report::error::CellError;
+use gpubench_cuda::ffi::launch::{LaunchShape, allow_shared, enqueue_shaped, fits, read, write};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, KernelSource, Result, kernel_source};
 
 use super::launch::{PANEL, SvdKernels};
-use super::on_chip::{LARGE_SIDES, OnChipReduction, Reduced, Rest};
+use super::on_chip::{LARGE_SIDES, OnChipReduction, Reduced};
 use super::panels::{self, PanelReduction};
 
 pub(super) static SOURCE: KernelSource = kernel_source!("svd/tridiagonal_eigen");
@@ -20,7 +17,7 @@ pub(super) static SOURCE: KernelSource = kernel_source!("svd/tridiagonal_eigen")
 ///
 /// Vectors of eigenvalues that agree in nearly all digits are not orthogonal; the caller checks for that.
 pub(super) struct Tridiagonal {
-    reduction: HouseholderReduction,
+    reductions: Reductions,
     eigen: TridiagonalEigen,
     reduced: Reduced,
     values: CudaSlice<f64>,
@@ -36,12 +33,13 @@ impl Tridiagonal {
     /// Returns the float64 elements of device memory of an instance for size `n`.
     pub(super) fn elements(n: u128) -> u128 {
         let panel = PANEL as u128;
-        5 * n * n + 4 * panel * (n + panel) + 8 * n + HouseholderReduction::elements(n)
+        let of_panels = if n > LARGE_SIDES[0] as u128 { PanelReduction::elements(n) } else { 0 };
+        5 * n * n + 4 * panel * (n + panel) + 8 * n + of_panels
     }
 
     /// Makes an instance for size `n`, or returns `None` if the device has too little on-chip memory for one.
     pub(super) fn new(cuda: &Cuda, n: usize) -> Result<Option<Tridiagonal>> {
-        let Some(reduction) = HouseholderReduction::new(cuda, n)? else { return Ok(None) };
+        let Some(reductions) = reductions(cuda, n)? else { return Ok(None) };
         let Some(eigen) = TridiagonalEigen::load(cuda, n)? else { return Ok(None) };
         let panels = n.div_ceil(PANEL);
         let reduced = Reduced {
@@ -52,7 +50,7 @@ impl Tridiagonal {
             reflectors: cuda.alloc(n * panels * PANEL)?,
         };
         Ok(Some(Tridiagonal {
-            reduction,
+            reductions,
             eigen,
             reduced,
             values: cuda.alloc(n)?,
@@ -74,7 +72,7 @@ impl Tridiagonal {
         vectors: &mut CudaSlice<f64>,
     ) -> Result<()> {
         let stream = &cuda.stream;
-        self.reduction.run(cuda, blas, matrix, &mut self.reduced)?;
+        self.reduce(stream, blas, matrix)?;
         self.eigen.run(stream, &self.reduced, &mut self.values, vectors)?;
         let (n, panels) = (self.n, self.panels);
         let y = Matrix::new(n).each(n * PANEL);
@@ -97,41 +95,12 @@ impl Tridiagonal {
         }
         Ok(())
     }
-}
 
-/// Householder reduction of matrices of one size.
-struct HouseholderReduction {
-    /// The columns that are reduced first, and how; `None` if the whole matrix fits on chip.
-    panels: Option<(usize, PanelReduction)>,
-    on_chip: OnChipReduction,
-    n: usize,
-}
-
-impl HouseholderReduction {
-    /// Returns the float64 elements of device memory of an instance for size `n`, without its answer.
-    fn elements(n: u128) -> u128 {
-        if n > LARGE_SIDES[0] as u128 { PanelReduction::elements(n) } else { 0 }
-    }
-
-    /// Makes an instance for size `n`. Returns `None` if the device cannot hold a large matrix on chip.
-    fn new(cuda: &Cuda, n: usize) -> Result<Option<HouseholderReduction>> {
-        if let Some(on_chip) = OnChipReduction::load(cuda, n)? {
-            return Ok(Some(HouseholderReduction { panels: None, on_chip, n }));
-        }
-        for side in LARGE_SIDES.into_iter().filter(|side| *side < n) {
-            let columns = (n - side).next_multiple_of(panels::PANEL);
-            let Some(on_chip) = OnChipReduction::load(cuda, n - columns)? else { continue };
-            let Some(panels) = PanelReduction::load(cuda, n, columns)? else { continue };
-            return Ok(Some(HouseholderReduction { panels: Some((columns, panels)), on_chip, n }));
-        }
-        Ok(None)
-    }
-
-    /// Enqueues the reduction of the `n x n` matrix.
-    fn run(&mut self, cuda: &Cuda, blas: &Cublas, matrix: &CudaSlice<f64>, out: &mut Reduced) -> Result<()> {
-        let stream = &cuda.stream;
-        let Some((columns, panels)) = &mut self.panels else {
-            return self.on_chip.run(stream, Rest { matrix, stride: self.n, from: 0 }, out);
+    /// Enqueues the reduction of the matrix.
+    fn reduce(&mut self, stream: &CudaStream, blas: &Cublas, matrix: &CudaSlice<f64>) -> Result<()> {
+        let ((on_chip, panels), out) = (&mut self.reductions, &mut self.reduced);
+        let Some((columns, panels)) = panels else {
+            return on_chip.run(stream, (matrix, self.n, 0), out);
         };
         panels.pad(stream, matrix)?;
         let side = panels.side;
@@ -145,8 +114,26 @@ impl HouseholderReduction {
             let rest = Matrix::new(side).from(below * side + below);
             blas.product(update, (&panels.panel, left), (&panels.panel, right), (&mut panels.padded, rest))?;
         }
-        self.on_chip.run(stream, Rest { matrix: &panels.padded, stride: side, from: *columns }, out)
+        on_chip.run(stream, (&panels.padded, side, *columns), out)
     }
+}
+
+/// The kernels that reduce the last columns on chip, and those that reduce the columns before, with their number; `None` if
+/// the whole matrix fits on chip.
+type Reductions = (OnChipReduction, Option<(usize, PanelReduction)>);
+
+/// Makes the reductions for size `n`. Returns `None` if the device cannot hold a large matrix on chip.
+fn reductions(cuda: &Cuda, n: usize) -> Result<Option<Reductions>> {
+    if let Some(on_chip) = OnChipReduction::load(cuda, n)? {
+        return Ok(Some((on_chip, None)));
+    }
+    for side in LARGE_SIDES.into_iter().filter(|side| *side < n) {
+        let columns = (n - side).next_multiple_of(panels::PANEL);
+        let Some(on_chip) = OnChipReduction::load(cuda, n - columns)? else { continue };
+        let Some(panels) = PanelReduction::load(cuda, n, columns)? else { continue };
+        return Ok(Some((on_chip, Some((columns, panels)))));
+    }
+    Ok(None)
 }
 
 /// Threads per block, and eigenvalues or eigenvectors per block.
@@ -155,7 +142,6 @@ const FACTORISATION: (u32, usize) = (256, 32);
 /// Rows between two scalings in both kernels, which round the size up to a multiple of this.
 const STRIDE: usize = 16;
 
-/// Eigenvalues and eigenvectors of tridiagonal matrices of one size.
 struct TridiagonalEigen {
     bisect: CudaFunction,
     vectors: CudaFunction,
@@ -201,11 +187,8 @@ impl TridiagonalEigen {
         fits("the scratch", &self.scratch, 3 * n * n)?;
         let (diagonal, subdiagonal) = (read(stream, &reduced.diagonal), read(stream, &reduced.subdiagonal));
         let (values, vectors) = (write(stream, values), write(stream, vectors));
-        let shape = |(threads, each): (u32, usize)| LaunchShape {
-            grid: (u32::try_from(n.div_ceil(each)).unwrap_or(u32::MAX), 1),
-            threads,
-            shared: self.shared,
-            start: Start::InOrder,
+        let shape = |(threads, each): (u32, usize)| {
+            LaunchShape::new(u32::try_from(n.div_ceil(each)).unwrap_or(u32::MAX), threads, self.shared)
         };
         let arguments = [diagonal, subdiagonal, side, values];
         // SAFETY: the entry takes (const double*, const double*, int, double*); it reads and writes what was checked above.

@@ -3,12 +3,9 @@
 use std::marker::PhantomData;
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
-use gpubench_cuda::Result;
-use gpubench_cuda::context::{Cuda, DeviceElement};
 use gpubench_cuda::ffi::cusolver::Vectors;
 use gpubench_cuda::ffi::launch::{Argument, BLOCK, enqueue, fits, read, write, write_from};
-use gpubench_cuda::kernels::{KernelSource, kernel_source};
-use gpubench_report::error::CellError;
+use gpubench_cuda::{CellError, Cuda, DeviceElement, KernelSource, Result, kernel_source};
 
 pub(super) static SOURCE: KernelSource = kernel_source!("svd/gram");
 
@@ -34,7 +31,6 @@ pub(super) struct SvdKernels<T> {
 }
 
 impl<T: DeviceElement> SvdKernels<T> {
-    /// Loads the kernels for matrices of size `n`.
     pub(super) fn load(cuda: &Cuda, n: usize) -> Result<Self> {
         let entry = |name: &str| cuda.function(&SOURCE, name);
         let max_blocks = cuda.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
@@ -123,7 +119,6 @@ impl<T: DeviceElement> SvdKernels<T> {
         unsafe { self.by_columns(stream, &self.residual, arguments) }
     }
 
-    /// Enqueues the transposition of a matrix.
     pub(super) fn transpose(
         &self,
         stream: &CudaStream,

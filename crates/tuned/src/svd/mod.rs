@@ -10,16 +10,13 @@ mod panels;
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
-use gpubench_cuda::context::{Cuda, DeviceElement};
-use gpubench_cuda::ffi::contents::device;
-use gpubench_cuda::ffi::launch::{LaunchShape, Start, fits, read, write};
+use gpubench_cuda::ffi::device;
+use gpubench_cuda::ffi::launch::{LaunchShape, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
-use gpubench_cuda::kernels::{ByType, kernel_source_by_type};
 use gpubench_cuda::ops::svd::check_info;
 use gpubench_cuda::ops::{CONVERT, Kernel, Setup, by_dtype, opt_in};
-use gpubench_cuda::{Library, Result};
+use gpubench_cuda::{ByType, Cuda, DeviceElement, Library, Result, Unavailable, kernel_source_by_type};
 use gpubench_report::data::Operand;
-use gpubench_report::error::Unavailable;
 
 pub use gram::GramSvd;
 use gram::prepare as by_gram;
@@ -116,7 +113,7 @@ impl<T: DeviceElement> JacobiRotations<T> {
         fits("info", &self.info, 1)?;
         // A warp for every two columns.
         let threads = 32 * n.div_ceil(2) as u32;
-        let shape = LaunchShape { grid: (1, 1), threads, shared: 0, start: Start::InOrder };
+        let shape = LaunchShape::new(1, threads, 0);
         let arguments = [
             read(stream, matrix),
             write(stream, &mut self.left),
@@ -138,13 +135,11 @@ impl<T: DeviceElement> JacobiRotations<T> {
     }
 }
 
-/// A matrix on the device, with its decomposition.
 struct JacobiJob<T> {
     rotations: JacobiRotations<T>,
     matrix: CudaSlice<T>,
 }
 
-/// Makes the job of Jacobi rotations.
 fn by_rotations<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     let rotations = JacobiRotations::new(setup.cuda, setup.n())?;
     Ok(Prepared::new(JacobiJob::<T> { rotations, matrix: setup.upload(0)? }))

@@ -2,14 +2,11 @@
 //! `kernels/svd/tridiagonal.cu`.
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits};
-use gpubench_cuda::context::Cuda;
 use gpubench_cuda::ffi::launch::{
     LaunchShape, Start, allow_shared, enqueue_shaped, fits, read_from, write, write_from,
 };
 use gpubench_cuda::ffi::tuning::resident_blocks;
-use gpubench_cuda::kernels::{KernelSource, kernel_source};
-use gpubench_cuda::{Result, driver};
-use gpubench_report::error::CellError;
+use gpubench_cuda::{CellError, Cuda, KernelSource, Result, driver, kernel_source};
 
 /// A symmetric matrix of size `n` as Q T Qᵀ, with T tridiagonal and Q a product of reflectors I - tau v vᵀ.
 pub(super) struct Reduced {
@@ -78,17 +75,6 @@ pub(super) static FORMS: [OnChipForm; SIDES.len()] = [
 /// The largest sizes that the forms for more than 512 rows hold, in descending order.
 pub(super) const LARGE_SIDES: [usize; 2] = [SIDES[5], SIDES[4]];
 
-/// The part of a symmetric matrix that is left when its first columns have been reduced.
-#[derive(Clone, Copy)]
-pub(super) struct Rest<'a> {
-    pub(super) matrix: &'a CudaSlice<f64>,
-    /// Elements from one row of the matrix to the next.
-    pub(super) stride: usize,
-    /// Columns that have been reduced.
-    pub(super) from: usize,
-}
-
-/// The reduction of matrices of one size.
 pub(super) struct OnChipReduction {
     function: CudaFunction,
     shape: LaunchShape,
@@ -116,19 +102,20 @@ impl OnChipReduction {
         if blocks > 1 && blocks > resident_blocks(cuda, &function, form.threads, shared)? {
             return Ok(None);
         }
-        let shape = LaunchShape {
-            grid: (blocks, 1),
-            threads: form.threads,
-            shared,
-            start: if blocks > 1 { Start::Together } else { Start::InOrder },
-        };
+        let start = if blocks > 1 { Start::Together } else { Start::InOrder };
+        let shape = LaunchShape { start, ..LaunchShape::new(blocks, form.threads, shared) };
         Ok(Some(OnChipReduction { function, shape, n, mail: cuda.alloc(4 * n)? }))
     }
 
-    /// Enqueues the reduction of the last `n` rows and columns, of which it reads all elements. Elements of `out` before
+    /// Enqueues the reduction of the last `n` rows and columns, of which it reads all elements, of a symmetric matrix with
+    /// `stride` elements from one row to the next, whose first `from` columns have been reduced. Elements of `out` before
     /// those stay.
-    pub(super) fn run(&mut self, stream: &CudaStream, rest: Rest<'_>, out: &mut Reduced) -> Result<()> {
-        let Rest { matrix, stride, from } = rest;
+    pub(super) fn run(
+        &mut self,
+        stream: &CudaStream,
+        (matrix, stride, from): (&CudaSlice<f64>, usize, usize),
+        out: &mut Reduced,
+    ) -> Result<()> {
         let total = from + self.n;
         let whole =
             |size: usize| i32::try_from(size).map_err(|error| CellError::call("tridiagonalise", error));

@@ -1,12 +1,9 @@
 //! The reduction of the first columns of a symmetric matrix, panel by panel: launches of `kernels/svd/tridiagonal_panel.cu`.
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
-use gpubench_cuda::Result;
-use gpubench_cuda::context::Cuda;
 use gpubench_cuda::ffi::launch::{LaunchShape, Start, enqueue, enqueue_shaped, fits, read, write};
 use gpubench_cuda::ffi::tuning::{grid, resident_blocks};
-use gpubench_cuda::kernels::{KernelSource, kernel_source};
-use gpubench_report::error::CellError;
+use gpubench_cuda::{CellError, Cuda, KernelSource, Result, kernel_source};
 
 use super::on_chip::{Reduced, SIDES, zero};
 
@@ -94,8 +91,7 @@ impl PanelReduction {
             return Err(CellError::Failed(format!("a matrix of {n} columns has no panel at {start}")));
         }
         out.fits(n)?;
-        let shape =
-            LaunchShape { grid: (self.grids.1, 1), threads: THREADS, shared: 0, start: Start::Together };
+        let shape = LaunchShape { start: Start::Together, ..LaunchShape::new(self.grids.1, THREADS, 0) };
         let arguments = [
             read(stream, &self.padded),
             size(self.side)?.into(),

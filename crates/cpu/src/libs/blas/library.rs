@@ -89,7 +89,6 @@ impl BlasLibrary {
         self.vendor
     }
 
-    /// The word with which the names of its variants begin.
     pub(crate) fn word(&self) -> &str {
         &self.word
     }

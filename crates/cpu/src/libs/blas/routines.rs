@@ -8,10 +8,10 @@
 use std::ffi::c_char;
 
 use gpubench_report::data::Real;
-use gpubench_report::error::{CellError, Unavailable};
 
 use super::open::OpenedBlas;
 use super::{Provider, shim};
+use crate::{CellError, CellResult, Unavailable};
 
 const AS_IT_LIES: Letter = c"N".as_ptr();
 const LOWER: Letter = c"L".as_ptr();
@@ -107,15 +107,13 @@ impl Blas for f64 {
 }
 
 impl Provider {
-    fn lapack<T: Blas>(&self) -> Result<&Lapack<T>, CellError> {
+    fn lapack<T: Blas>(&self) -> CellResult<&Lapack<T>> {
         T::routines(self).lapack.as_ref().ok_or_else(|| CellError::call("LAPACK", "the library has none"))
     }
 
-    /// Makes ndarray-linalg call this library's gesvd.
-    ///
-    /// # Errors
-    /// The library has 64-bit integers, which ndarray-linalg does not pass, or no LAPACK.
-    pub(crate) fn activate(&self) -> Result<(), CellError> {
+    /// Makes ndarray-linalg call this library's gesvd. Fails if it has 64-bit integers, which ndarray-linalg does not pass, or
+    /// no LAPACK.
+    pub(crate) fn activate(&self) -> CellResult<()> {
         if self.has_long_integers {
             let path = self.path.display();
             let reason =
@@ -126,13 +124,13 @@ impl Provider {
         Ok(())
     }
 
-    fn int(&self, number: usize) -> Result<Int, CellError> {
+    fn int(&self, number: usize) -> CellResult<Int> {
         let most = if self.has_long_integers { i64::MAX } else { i64::from(i32::MAX) };
         let number = i64::try_from(number).ok().filter(|number| *number <= most);
         number.ok_or_else(|| CellError::call("BLAS", "a side exceeds what the library's integers hold"))
     }
 
-    fn succeeded(&self, routine: &str, info: Int) -> Result<(), CellError> {
+    fn succeeded(&self, routine: &str, info: Int) -> CellResult<()> {
         // A library with 32-bit integers writes only the low half.
         let info = if self.has_long_integers { info } else { i64::from(info as i32) };
         if info == 0 { Ok(()) } else { Err(CellError::call(routine, format!("it ended with info {info}"))) }
@@ -146,7 +144,7 @@ impl Provider {
         a: &[T],
         b: &[T],
         c: &mut [T],
-    ) -> Result<(), CellError> {
+    ) -> CellResult<()> {
         if (a.len(), b.len(), c.len()) != (m * k, k * n, m * n) {
             return Err(CellError::call("gemm", "the matrices have other sizes"));
         }
@@ -167,7 +165,7 @@ impl Provider {
 
     /// Solves `a x = b` for a symmetric positive definite `a` of n x n: the factor replaces half of `a`, the solution
     /// `b`. A matrix that is not positive definite is an error.
-    pub(crate) fn posv<T: Blas>(&self, a: &mut [T], b: &mut [T]) -> Result<(), CellError> {
+    pub(crate) fn posv<T: Blas>(&self, a: &mut [T], b: &mut [T]) -> CellResult<()> {
         let (posv, n) = (self.lapack::<T>()?.posv, self.system_side(a, b)?);
         let mut info = 0;
         // SAFETY: `a` holds n*n and `b` n elements, as checked, each of them borrowed mutably.
@@ -180,12 +178,7 @@ impl Provider {
 
     /// Solves `aᵀ x = b` for `a` of n x n by LU: the factors replace `a`, the solution `b`; `pivots` holds n. A singular
     /// matrix is an error.
-    pub(crate) fn gesv<T: Blas>(
-        &self,
-        a: &mut [T],
-        pivots: &mut [i64],
-        b: &mut [T],
-    ) -> Result<(), CellError> {
+    pub(crate) fn gesv<T: Blas>(&self, a: &mut [T], pivots: &mut [i64], b: &mut [T]) -> CellResult<()> {
         let (gesv, n) = (self.lapack::<T>()?.gesv, self.system_side(a, b)?);
         if pivots.len() != b.len() {
             return Err(CellError::call("gesv", "the number of pivots differs from the number of rows"));
@@ -200,7 +193,7 @@ impl Provider {
     }
 
     /// Returns the side of a system of equations.
-    fn system_side<T>(&self, a: &[T], b: &[T]) -> Result<Int, CellError> {
+    fn system_side<T>(&self, a: &[T], b: &[T]) -> CellResult<Int> {
         if b.len().checked_mul(b.len()) != Some(a.len()) {
             return Err(CellError::call("solve", "the matrix and the right-hand side do not agree"));
         }
@@ -216,11 +209,9 @@ pub(crate) struct ThinSvd<T> {
 }
 
 impl<T: Blas> ThinSvd<T> {
-    /// Allocates the workspace for matrices of n x n.
-    ///
-    /// # Errors
-    /// The library has no LAPACK, or its integers cannot hold the length of the workspace.
-    pub(crate) fn new(provider: &Provider, n: usize) -> Result<Self, CellError> {
+    /// Allocates the workspace for matrices of n x n. Fails if the library has no LAPACK, or if its integers cannot hold the
+    /// length of the workspace.
+    pub(crate) fn new(provider: &Provider, n: usize) -> CellResult<Self> {
         // The documented minimum, in elements, in case the routine asks for less.
         let least = n.saturating_mul(n).saturating_mul(4).saturating_add(7 * n).max(1);
         provider.int(least).map_err(|_| {
@@ -247,7 +238,7 @@ impl<T: Blas> ThinSvd<T> {
         u: &mut [T],
         s: &mut [T],
         vt: &mut [T],
-    ) -> Result<(), CellError> {
+    ) -> CellResult<()> {
         let square = self.n * self.n;
         if [a.len(), u.len(), s.len(), vt.len()] != [square, square, self.n, square] {
             return Err(CellError::call("svd", "the matrices have other sizes"));
@@ -257,13 +248,7 @@ impl<T: Blas> ThinSvd<T> {
     }
 
     /// The routine sees the transpose of `a`, which is V S Uᵀ: its U is V, whose columns are the rows of Vᵀ.
-    fn call(
-        &mut self,
-        provider: &Provider,
-        a: *mut T,
-        usv: [*mut T; 3],
-        length: Int,
-    ) -> Result<(), CellError> {
+    fn call(&mut self, provider: &Provider, a: *mut T, usv: [*mut T; 3], length: Int) -> CellResult<()> {
         let (lapack, [u, s, vt]) = (provider.lapack::<T>()?, usv);
         let (n, mut info) = (provider.int(self.n)?, 0);
         let (work, integers) = (self.work.as_mut_ptr(), self.integers.as_mut_ptr());

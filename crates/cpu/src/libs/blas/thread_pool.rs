@@ -1,9 +1,8 @@
 //! The thread pool of a BLAS library, as one job uses it: the stack that it needs, and the product that wakes it.
 
-use gpubench_report::error::{CellError, Unavailable};
-
 use super::{BlasLibrary, Provider};
 use crate::threads::{ThreadPool, choices_for};
+use crate::{CellResult, Unavailable};
 
 /// The threads of a provider that work on one job.
 pub(crate) struct BlasThreads {
@@ -47,7 +46,7 @@ impl ThreadPool for BlasThreads {
         self.wake_product = wake_product(threads, self.side);
     }
 
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         // The threads have worked when the product returns, and spin for more work for a while.
         let provider = self.provider();
         self.wake_product.as_mut().map_or(Ok(()), |[a, b, c]| {

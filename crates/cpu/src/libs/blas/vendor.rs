@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::elf::{SharedObject, position};
 
-/// A vendor of BLAS libraries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vendor {
     /// OpenBLAS, of the system or of a Python wheel.
@@ -20,7 +19,6 @@ impl Vendor {
     /// Every vendor, in the order reports use.
     pub(crate) const ALL: [Vendor; 3] = [Vendor::OpenBlas, Vendor::Mkl, Vendor::Blis];
 
-    /// The library's own name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Vendor::OpenBlas => "OpenBLAS",

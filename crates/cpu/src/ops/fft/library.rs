@@ -6,12 +6,12 @@
 use std::sync::{Mutex, PoisonError};
 
 use gpubench_report::data::Real;
-use gpubench_report::error::CellError;
 use rayon::prelude::*;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 
 use super::{SERIAL, Spectrum, spectrum};
+use crate::CellResult;
 use crate::libs::blas::BlasThreads;
 use crate::libs::dfti::MklMatrix;
 use crate::libs::fftw::FftwMatrix;
@@ -31,7 +31,6 @@ struct MklFft<T> {
     openmp: OpenMp,
 }
 
-/// Prepares the transform of MKL's DFTI.
 pub(super) fn mkl<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob {
     let side = request.side();
     let pool = BlasThreads::new(request.threads, request.blas()?, side, MAX_CHOICE_SIDE)?;
@@ -41,7 +40,7 @@ pub(super) fn mkl<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob 
 }
 
 impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for MklFft<T> {
-    fn use_threads(&mut self, threads: usize, _: &mut Spectrum<T>) -> Result<(), CellError> {
+    fn use_threads(&mut self, threads: usize, _: &mut Spectrum<T>) -> CellResult<()> {
         if threads != self.threads {
             // The old plan is for the old number, to which the pool may be set again if there is no new one.
             self.threads = 0;
@@ -52,14 +51,11 @@ impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for MklFft<T> {
         Ok(())
     }
 
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         self.pool.wake_threads()
     }
 
-    fn compute(
-        &mut self,
-        Matrices { inputs: [input], results, .. }: &mut Spectrum<T>,
-    ) -> Result<(), CellError> {
+    fn compute(&mut self, Matrices { inputs: [input], results, .. }: &mut Spectrum<T>) -> CellResult<()> {
         self.pool.provider();
         self.plan.transform(input, &mut results[0])?;
         mirror(self.side, &mut results[0], self.threads, |tasks, task| self.openmp.each(tasks, tasks, task));
@@ -73,7 +69,6 @@ struct FftwFft<T: Real + FftNum> {
     plan: FftwMatrix<T>,
 }
 
-/// Prepares the transform of FFTW.
 pub(super) fn fftw<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob {
     let (side, threads) = (request.side(), request.threads);
     let choices = choices_for(side, MAX_CHOICE_SIDE, threads);
@@ -83,7 +78,7 @@ pub(super) fn fftw<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob
 }
 
 impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for FftwFft<T> {
-    fn use_threads(&mut self, threads: usize, matrices: &mut Spectrum<T>) -> Result<(), CellError> {
+    fn use_threads(&mut self, threads: usize, matrices: &mut Spectrum<T>) -> CellResult<()> {
         if threads != self.threads {
             self.plan = FftwMatrix::new(self.side, threads, &matrices.inputs[0], &mut matrices.results[0])?;
             self.threads = threads;
@@ -91,15 +86,12 @@ impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for FftwFft<T> {
         Ok(())
     }
 
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         wake::pool(self.threads);
         Ok(())
     }
 
-    fn compute(
-        &mut self,
-        Matrices { inputs: [input], results, .. }: &mut Spectrum<T>,
-    ) -> Result<(), CellError> {
+    fn compute(&mut self, Matrices { inputs: [input], results, .. }: &mut Spectrum<T>) -> CellResult<()> {
         if !self.plan.is_for(input, &results[0]) {
             // The arrays were moved to addresses of another alignment.
             self.plan = FftwMatrix::new(self.side, self.threads, input, &mut results[0])?;

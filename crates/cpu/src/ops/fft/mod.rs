@@ -7,7 +7,6 @@ mod tile;
 use std::sync::Arc;
 
 use gpubench_report::data::Real;
-use gpubench_report::error::CellError;
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftNum, FftPlanner};
@@ -16,6 +15,7 @@ use self::library::{fftw, mkl};
 use self::real::realfft;
 use super::dense::{Matrices, MatrixKernel, prepared};
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
+use crate::CellResult;
 use crate::operands::{HostMatrix, ShowMemory, memory};
 use crate::threads::{PerThread, wake};
 
@@ -55,7 +55,7 @@ const SERIAL: usize = 1 << 14;
 /// The real matrix and its full spectrum.
 type Spectrum<T> = Matrices<T, Complex<T>, 1>;
 
-fn spectrum<T: Real + FftNum>(request: &mut JobRequest<'_>) -> Result<Spectrum<T>, CellError> {
+fn spectrum<T: Real + FftNum>(request: &mut JobRequest<'_>) -> CellResult<Spectrum<T>> {
     let (n, inputs) = (request.side(), request.operands()?);
     let zeros = vec![Complex::new(T::zero(), T::zero()); n * n];
     Ok(Matrices { inputs, copy: vec![], results: vec![HostMatrix::complex(n, n, zeros)] })
@@ -100,16 +100,13 @@ impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for ComplexFft<T> {
         self.lines.scratch.each(|(work, ())| show(memory(work)));
     }
 
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         wake::pool(rayon::current_num_threads());
         Ok(())
     }
 
     /// Writes the spectra of the rows to the output, then the result.
-    fn compute(
-        &mut self,
-        Matrices { inputs: [input], results, .. }: &mut Spectrum<T>,
-    ) -> Result<(), CellError> {
+    fn compute(&mut self, Matrices { inputs: [input], results, .. }: &mut Spectrum<T>) -> CellResult<()> {
         let (n, lines, output) = (self.side, &self.lines, &mut results[0][..]);
         output.par_chunks_mut(n).zip(input.par_chunks(n)).for_each(|(row, input)| {
             for (z, x) in row.iter_mut().zip(input) {

@@ -9,13 +9,13 @@
 use std::ops::Range;
 
 use gpubench_report::data::Real;
-use gpubench_report::error::CellError;
 use ndarray::{ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 
 use super::{LineFft, SERIAL, Spectrum, spectrum, tile};
+use crate::CellResult;
 use crate::operands::{ShowMemory, memory};
 use crate::ops::dense::{Matrices, MatrixKernel, prepared};
 use crate::ops::variants::{JobRequest, PreparedJob};
@@ -76,7 +76,6 @@ impl Cut {
         Cut { tasks, tiles, rows: (side / 2).div_ceil(blocks).max(1) }
     }
 
-    /// Returns the first column of a tile.
     fn first_column(&self, side: usize, tile: usize) -> usize {
         (2 * UNIT * (units(side) * tile / self.tiles)).min(side)
     }
@@ -111,7 +110,6 @@ impl<T: Real + FftNum> RealFft<T> {
         }
     }
 
-    /// Transforms the columns of one tile.
     fn tile(&self, input: &[T], mut half: ArrayViewMut2<Complex<T>>, first: usize) {
         let (n, stride, columns) = (self.side, tile::stride(self.side), half.ncols());
         self.lines.scratch.with(|(work, tile)| {
@@ -164,20 +162,17 @@ impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for RealFft<T> {
         });
     }
 
-    fn use_threads(&mut self, threads: usize, _: &mut Spectrum<T>) -> Result<(), CellError> {
+    fn use_threads(&mut self, threads: usize, _: &mut Spectrum<T>) -> CellResult<()> {
         self.cut = Cut::new(self.side, threads.clamp(1, self.threads), self.threads);
         Ok(())
     }
 
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         wake::pool(self.cut.tasks);
         Ok(())
     }
 
-    fn compute(
-        &mut self,
-        Matrices { inputs: [input], results, .. }: &mut Spectrum<T>,
-    ) -> Result<(), CellError> {
+    fn compute(&mut self, Matrices { inputs: [input], results, .. }: &mut Spectrum<T>) -> CellResult<()> {
         self.columns(input, &mut results[0]);
         self.rows(&mut results[0]);
         Ok(())

@@ -3,7 +3,6 @@
 mod moments;
 
 use gpubench_report::data::Real;
-use gpubench_report::error::CellError;
 use ndarray::aview1;
 use rustfft::num_traits::{Float, FromPrimitive};
 
@@ -13,6 +12,7 @@ use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, vari
 use crate::operands::HostMatrix;
 use crate::threads::CallingThread;
 use crate::threads::partition::Partition;
+use crate::{CellError, CellResult};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
     variant(
@@ -31,7 +31,7 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
 ];
 
 /// Takes the operand, and makes the result: sum, mean and standard deviation.
-fn matrices<T: Real>(request: &mut JobRequest<'_>) -> Result<Matrices<T, f64, 1>, CellError> {
+fn matrices<T: Real>(request: &mut JobRequest<'_>) -> CellResult<Matrices<T, f64, 1>> {
     Ok(Matrices { inputs: request.operands()?, copy: vec![], results: vec![HostMatrix::zeros(3, 1)] })
 }
 

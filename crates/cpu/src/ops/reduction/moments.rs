@@ -25,7 +25,6 @@ const RUN: usize = 16;
 /// Values at each end of a block whose mean approximates the mean of the block.
 const SAMPLE: usize = 32;
 
-/// The moments of some values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub(super) struct Moments {
@@ -68,7 +67,6 @@ impl Moments {
         }
     }
 
-    /// Merges two moments.
     #[inline(always)]
     fn merge(self, other: Moments) -> Moments {
         if self.count == 0.0 {

@@ -5,7 +5,6 @@ mod gustavson;
 use gpubench_backend::contents::{Contents, host};
 use gpubench_backend::{Job, Lent, Prepared};
 use gpubench_report::data::{Csr, Operand, Real};
-use gpubench_report::error::CellError;
 use rustfft::num_traits::Zero;
 use sprs::smmp::{ThreadingStrategy, set_thread_threading_strategy};
 use sprs::{CsMatI, MulAcc};
@@ -14,6 +13,7 @@ use self::gustavson::{Gustavson, too_many};
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
 use crate::operands::{Lendable, ShowMemory, lend, memory};
 use crate::threads::wake;
+use crate::{CellError, CellResult};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
     variant(
@@ -32,8 +32,7 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
     variant("sprs-serial", Scope::Further, "sprs SMMP, one thread", by_dtype!(sprs, 1)),
 ];
 
-/// Takes the operands.
-fn operands(request: &mut JobRequest<'_>) -> Result<[Csr; 2], CellError> {
+fn operands(request: &mut JobRequest<'_>) -> CellResult<[Csr; 2]> {
     match request.inputs {
         [a, b] => Ok([a.take().into_csr()?, b.take().into_csr()?]),
         _ => Err(request.wrong_operands(2)),
@@ -70,8 +69,7 @@ fn sprs<T: SprsReal>(mut request: JobRequest<'_>, max_threads: usize) -> Prepare
 }
 
 impl<T: SprsReal> Sprs<T> {
-    /// Returns a copy of the product.
-    fn copied(&self) -> Result<Csr, CellError> {
+    fn copied(&self) -> CellResult<Csr> {
         let unknown = || CellError::Failed("sprs: asked before execution".into());
         let product = self.product.as_ref().ok_or_else(unknown)?;
         Ok(Csr {
@@ -89,7 +87,7 @@ impl<T: SprsReal> Job for Sprs<T> {
         [&self.a, &self.b].into_iter().chain(&self.product).for_each(|matrix| show_sprs(matrix, show));
     }
 
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         wake::pool(self.threads);
         Ok(())
     }
@@ -101,24 +99,24 @@ impl<T: SprsReal> Job for Sprs<T> {
         Contents { answer: answer.into_iter().collect(), ..Contents::new(operands, []) }
     }
 
-    fn execute(&mut self) -> Result<(), CellError> {
+    fn execute(&mut self) -> CellResult<()> {
         set_thread_threading_strategy(ThreadingStrategy::Fixed(self.threads));
         self.product = Some(&self.a * &self.b);
         Ok(())
     }
 
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+    fn answer(&mut self) -> CellResult<Vec<Operand>> {
         Ok(vec![Operand::Csr(self.copied()?)])
     }
 
-    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> CellResult<()> {
         let mut answer = self.copied()?;
         lend([&mut self.a, &mut self.b], vec![&mut answer], to)
     }
 }
 
 /// Moves a matrix into the type of sprs.
-pub(super) fn sprs_matrix<T: Real>(matrix: Csr) -> Result<CsMatI<T, i32>, CellError> {
+pub(super) fn sprs_matrix<T: Real>(matrix: Csr) -> CellResult<CsMatI<T, i32>> {
     let Csr { rows, cols, indptr, indices, values } = matrix;
     CsMatI::try_new((rows, cols), indptr, indices, T::from_values(values)?)
         .map_err(|(.., error)| CellError::call("sprs::CsMatI::try_new", error))
@@ -131,13 +129,12 @@ impl<T: SprsReal> Lendable for CsMatI<T, i32> {
         Operand::Csr(Csr { rows, cols, indptr, indices, values: T::into_values(values) })
     }
 
-    fn put_back(&mut self, operand: Operand) -> Result<(), CellError> {
+    fn put_back(&mut self, operand: Operand) -> CellResult<()> {
         *self = sprs_matrix(operand.into_csr()?)?;
         Ok(())
     }
 }
 
-/// Shows the memory of all parts of an sprs matrix.
 pub(super) fn show_sprs<T: Real>(matrix: &CsMatI<T, i32>, show: ShowMemory<'_>) {
     show(memory(matrix.indptr().raw_storage()));
     show(memory(matrix.indices()));

@@ -2,10 +2,9 @@
 
 use cudarc::cublas::sys::{self, cublasOperation_t};
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
-use gpubench_report::error::CellError;
 
 use super::{Cublas, check};
-use crate::failure::Result;
+use crate::{CellError, Result};
 
 /// The position of a column-major matrix, or of the first of a batch, within a slice.
 #[derive(Clone, Copy, Debug)]

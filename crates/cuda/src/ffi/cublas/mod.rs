@@ -9,13 +9,10 @@ pub use dense::{Matrix, Product};
 use cudarc::cublas::sys::{self, cublasComputeType_t, cublasGemmAlgo_t, cublasHandle_t, cublasOperation_t};
 use cudarc::cublas::sys::{cublasStatus_t, cudaDataType_t};
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
-use gpubench_report::error::{CellError, Unavailable};
 
-use super::super::context::Cuda;
 use super::status::Status;
 use super::succeeded;
-use crate::failure::Result;
-use crate::library::Library;
+use crate::{CellError, Cuda, Library, Result, Unavailable};
 
 /// The workspace that cuBLAS recommends for the largest chips. Without it, cuBLAS allocates during calls.
 const WORKSPACE_BYTES: usize = 32 << 20;

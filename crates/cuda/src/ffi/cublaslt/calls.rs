@@ -6,11 +6,10 @@
 use std::ffi::{c_int, c_void};
 
 use cudarc::cublas::sys::{cublasComputeType_t, cublasStatus_t, cudaDataType_t};
-use gpubench_report::error::CellError;
 
-use crate::failure::Result;
 use crate::ffi::out_of_memory;
 use crate::ffi::status::Status;
+use crate::{CellError, Result};
 
 /// A pointer to an object of the library.
 pub(super) type Handle = *mut c_void;

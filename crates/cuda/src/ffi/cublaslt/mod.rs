@@ -11,12 +11,8 @@ use std::ffi::c_int;
 
 use cudarc::cublas::sys::{cublasComputeType_t, cudaDataType_t};
 use cudarc::driver::CudaSlice;
-use gpubench_report::error::{CellError, Unavailable};
 
-use crate::context::Cuda;
-use crate::failure::Result;
-use crate::library::Library;
-use crate::loader;
+use crate::{CellError, Cuda, Library, Result, Unavailable, loader};
 use calls::{Algorithm, CublasLtCalls, Owned, check};
 
 const WORKSPACE_BYTES: usize = 32 << 20;
@@ -49,10 +45,7 @@ struct CublasLt {
 }
 
 impl CublasLt {
-    /// Loads cuBLASLt.
-    ///
-    /// # Errors
-    /// It is missing or too old.
+    /// Loads cuBLASLt. Fails if it is missing or too old.
     fn load(cuda: &Cuda) -> Result<CublasLt> {
         cuda.require(Library::CublasLt)?;
         let calls = loader::open_by_stem(Library::CublasLt.stem())
@@ -98,10 +91,7 @@ impl CublasLt {
     }
 
     /// Returns the algorithms that the library proposes, the one that it expects to be fastest first. Both operands have
-    /// the same layout.
-    ///
-    /// # Errors
-    /// It proposes none.
+    /// the same layout. Fails if it proposes none.
     fn algorithms(&self, operation: &Owned, operand: &Owned, answer: &Owned) -> Result<Vec<Algorithm>> {
         let CublasLt { calls, handle, .. } = self;
         // SAFETY: the place is writable.

@@ -9,10 +9,9 @@ use gpubench_report::case::DType;
 
 use super::calls::{Algorithm, Owned, check};
 use super::{CublasLt, SHORT, WORKSPACE_BYTES, none};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
 use crate::ffi::launch::fits;
 use crate::ffi::tuning::fastest;
+use crate::{Cuda, DeviceElement, Result};
 
 /// Value of `cublasLtMatmulDescAttributes_t`: how the first operand is read.
 const TRANSA: c_int = 3;
@@ -123,31 +122,16 @@ impl<A, C> LtProduct<A, C> {
         let (one, zero) = ((&raw const self.factors.0).cast(), (&raw const self.factors.1).cast());
         let [handle, operation, operand, answer] =
             [handle, &self.operation, &self.operand, &self.answer].map(|owned| owned.raw);
-        let (algorithm, work) =
-            (&raw const algorithm.algorithm, workspace.device_ptr(stream).0 as *mut c_void);
-        let stream = stream.cu_stream().cast();
+        let (chosen, work) = (&raw const algorithm.algorithm, workspace.device_ptr(stream).0 as *mut c_void);
+        let (stream, bytes, before) = (stream.cu_stream().cast(), WORKSPACE_BYTES, c.cast_const());
         // Row-major matrices are column-major ones transposed, so B comes first.
         // SAFETY: descriptors and handle are alive; the layouts are those of the arrays (checked above), which begin at
         // allocations and so have the alignment that the algorithms were chosen for; the workspace has the bytes that the
         // algorithm was chosen for; the scalars are read before the call returns.
         check("cublasLtMatmul", unsafe {
             (calls.multiply)(
-                handle,
-                operation,
-                one,
-                b,
-                operand,
-                a,
-                operand,
-                zero,
-                c.cast_const(),
-                answer,
-                c,
-                answer,
-                algorithm,
-                work,
-                WORKSPACE_BYTES,
-                stream,
+                handle, operation, one, b, operand, a, operand, zero, before, answer, c, answer, chosen,
+                work, bytes, stream,
             )
         })
     }

@@ -6,8 +6,7 @@ use cudarc::cusolver::sys;
 use cudarc::driver::CudaSlice;
 
 use super::{LOWER, Solver, SolverWorkspace, check, checked_side, type_of};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
+use crate::{Cuda, DeviceElement, Result};
 
 /// Factors the column-major matrix A of a size in place, and solves A x = b in place of b. Writes to the first element of each
 /// `info` whether the factorisation and the solution succeeded: 0, or the order of the minor or the pivot that failed.
@@ -32,35 +31,23 @@ pub(crate) fn cholesky<T: DeviceElement>(
     let mut work = SolverWorkspace::ask(cuda, call, |device, host| unsafe {
         sys::cusolverDnXpotrf_bufferSize(handle, params, LOWER, side, of, a, side, of, device, host)
     })?;
-    Ok(Box::new(move |a, b, [factor_info, solve_info]| {
-        let infos = [(factor_info.len(), 1), (solve_info.len(), 1)];
+    Ok(Box::new(move |a, b, [factored, solved]| {
+        let infos = [(factored.len(), 1), (solved.len(), 1)];
         checked_side("cusolverDnXpotrf", n, &infos)?;
         checked_side("cusolverDnXpotrs", n, &[(a.len(), n * n), (b.len(), n)])?;
         let (device, len, host, host_len, _) = work.parts(&solver.stream);
         let (a, b) = (solver.write(a), solver.write(b));
-        let [factor_info, solve_info] = [factor_info, solve_info].map(|info| solver.write(info).cast());
+        let [factored, solved] = [factored, solved].map(|info| solver.write(info).cast());
         // SAFETY: handle and parameters are live; `a` has n x n elements, each `info` one; the workspace was made for this
         // routine and size, and outlives the work (see `SolverWorkspace`).
         check("cusolverDnXpotrf", unsafe {
             sys::cusolverDnXpotrf(
-                handle,
-                params,
-                LOWER,
-                side,
-                of,
-                a,
-                side,
-                of,
-                device,
-                len,
-                host,
-                host_len,
-                factor_info,
+                handle, params, LOWER, side, of, a, side, of, device, len, host, host_len, factored,
             )
         })?;
         // SAFETY: as above; `b` has n elements.
         check("cusolverDnXpotrs", unsafe {
-            sys::cusolverDnXpotrs(handle, params, LOWER, side, 1, of, a, side, of, b, side, solve_info)
+            sys::cusolverDnXpotrs(handle, params, LOWER, side, 1, of, a, side, of, b, side, solved)
         })
     }))
 }
@@ -83,38 +70,23 @@ pub(crate) fn lu<T: DeviceElement>(
     cuda.reserve(8 * n as u128)?;
     let mut pivots = cuda.alloc::<i64>(n)?;
     let plain = sys::cublasOperation_t::CUBLAS_OP_N;
-    Ok(Box::new(move |a, b, [factor_info, solve_info]| {
-        let infos = [(factor_info.len(), 1), (solve_info.len(), 1)];
+    Ok(Box::new(move |a, b, [factored, solved]| {
+        let infos = [(factored.len(), 1), (solved.len(), 1)];
         checked_side("cusolverDnXgetrf", n, &infos)?;
         checked_side("cusolverDnXgetrs", n, &[(a.len(), n * n), (b.len(), n)])?;
         let (device, len, host, host_len, _) = work.parts(&solver.stream);
         let (a, b, pivots) = (solver.write(a), solver.write(b), solver.write(&mut pivots).cast::<i64>());
-        let [factor_info, solve_info] = [factor_info, solve_info].map(|info| solver.write(info).cast());
+        let [factored, solved] = [factored, solved].map(|info| solver.write(info).cast());
         // SAFETY: handle and parameters are live; `a` has n x n elements, `pivots` n, each `info` one; the workspace was made
         // for this routine and size, and outlives the work (see `SolverWorkspace`).
         check("cusolverDnXgetrf", unsafe {
             sys::cusolverDnXgetrf(
-                handle,
-                params,
-                side,
-                side,
-                of,
-                a,
-                side,
-                pivots,
-                of,
-                device,
-                len,
-                host,
-                host_len,
-                factor_info,
+                handle, params, side, side, of, a, side, pivots, of, device, len, host, host_len, factored,
             )
         })?;
         // SAFETY: as above; `b` has n elements.
         check("cusolverDnXgetrs", unsafe {
-            sys::cusolverDnXgetrs(
-                handle, params, plain, side, 1, of, a, side, pivots, of, b, side, solve_info,
-            )
+            sys::cusolverDnXgetrs(handle, params, plain, side, 1, of, a, side, pivots, of, b, side, solved)
         })
     }))
 }

@@ -18,8 +18,7 @@ use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
 use gpubench_report::case::DType;
 
 use super::succeeded;
-use crate::context::Cuda;
-use crate::failure::{CellError, Result, driver};
+use crate::{CellError, Cuda, Result, driver};
 
 /// Symmetric matrices are read from their lower triangles in column-major order.
 const LOWER: sys::cublasFillMode_t = sys::cublasFillMode_t::CUBLAS_FILL_MODE_LOWER;
@@ -105,12 +104,10 @@ impl Solver {
         Ok(Rc::new(solver))
     }
 
-    /// Returns the address of an operand that a routine reads.
     fn read<T>(&self, operand: &CudaSlice<T>) -> *const c_void {
         operand.device_ptr(&self.stream).0 as *const c_void
     }
 
-    /// Returns the address of an operand that a routine writes.
     fn write<T>(&self, operand: &mut CudaSlice<T>) -> *mut c_void {
         operand.device_ptr_mut(&self.stream).0 as *mut c_void
     }

@@ -9,9 +9,8 @@ use gpubench_backend::contents::Memory;
 use gpubench_report::case::DType;
 
 use super::{LOWER, Solver, SolverWorkspace, check, checked_side, type_of};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::{CellError, Result};
-use crate::ffi::contents::device;
+use crate::ffi::device;
+use crate::{CellError, Cuda, DeviceElement, Result};
 
 const VECTORS: sys::cusolverEigMode_t = sys::cusolverEigMode_t::CUSOLVER_EIG_MODE_VECTOR;
 const ECONOMY: c_int = 1;

@@ -14,12 +14,10 @@ use std::sync::Arc;
 use cudarc::cusparse::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
 use gpubench_report::case::DType;
-use gpubench_report::error::CellError;
 
 use super::succeeded;
-use crate::context::DeviceElement;
-use crate::failure::{Result, driver};
 use crate::sparse::DeviceCsr;
+use crate::{CellError, DeviceElement, Result, driver};
 
 /// The operation that leaves an operand as it is.
 const PLAIN: sys::cusparseOperation_t = sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE;
@@ -92,10 +90,9 @@ impl<T: DeviceElement> SparseMatrix<T> {
     fn new(stream: &CudaStream, csr: DeviceCsr<T>) -> Result<Self> {
         let (rows, cols, nnz) = (side(csr.rows())?, side(csr.cols())?, side(csr.nnz())?);
         let (mut raw, of) = (std::ptr::null(), type_of(T::DTYPE));
-        let indptr = csr.indptr().device_ptr(stream).0;
-        let indices = csr.indices().device_ptr(stream).0;
-        let values = csr.values().device_ptr(stream).0;
-        let [indptr, indices, values] = [indptr, indices, values].map(|address| address as *const c_void);
+        let (indptr, indices, values) = csr.arrays();
+        let [indptr, indices] = [indptr, indices].map(|array| array.device_ptr(stream).0 as *const c_void);
+        let values = values.device_ptr(stream).0 as *const c_void;
         // SAFETY: `raw` is a place for one pointer; the arrays are those of a CSR matrix of this shape (`DeviceCsr`
         // checks), on the device, and live as long as the descriptor: this value owns both.
         check("cusparseCreateConstCsr", unsafe {

@@ -6,13 +6,11 @@ use std::ffi::c_void;
 use cudarc::cusparse::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut};
 use gpubench_backend::contents::Memory;
-use gpubench_report::error::CellError;
 
 use super::super::tuning::fastest;
 use super::{BASE, INDEX, PLAIN, Sparse, SparseMatrix, buffer, check, one_and_zero, side, type_of};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
 use crate::sparse::DeviceCsr;
+use crate::{CellError, Cuda, DeviceElement, Result};
 
 /// The algorithms of a product that is computed once. The default one is the first.
 const ALGORITHMS: [sys::cusparseSpGEMMAlg_t; 3] = [
@@ -27,7 +25,6 @@ const REUSE: sys::cusparseSpGEMMAlg_t = sys::cusparseSpGEMMAlg_t::CUSPARSE_SPGEM
 /// Share of the products that the third algorithm computes at a time.
 const CHUNK: f32 = 1.0;
 
-/// The state of one product.
 struct Descriptor(sys::cusparseSpGEMMDescr_t);
 
 impl Descriptor {
@@ -53,23 +50,11 @@ impl Unfilled {
     /// Makes a result of `rows x cols` with its `rows + 1` offsets at that address.
     fn new<T: DeviceElement>(rows: i64, cols: i64, offsets: u64) -> Result<Self> {
         let (mut raw, none) = (std::ptr::null_mut(), std::ptr::null_mut());
-        let offsets = offsets as *mut c_void;
+        let (offsets, of) = (offsets as *mut c_void, type_of(T::DTYPE));
         // SAFETY: `raw` is a place for one pointer; a matrix without entries needs offsets alone, and the addresses
         // are stored and not used by this call.
         check("cusparseCreateCsr", unsafe {
-            sys::cusparseCreateCsr(
-                &mut raw,
-                rows,
-                cols,
-                0,
-                offsets,
-                none,
-                none,
-                INDEX,
-                INDEX,
-                BASE,
-                type_of(T::DTYPE),
-            )
+            sys::cusparseCreateCsr(&mut raw, rows, cols, 0, offsets, none, none, INDEX, INDEX, BASE, of)
         })?;
         Ok(Unfilled(raw))
     }
@@ -122,7 +107,6 @@ pub(crate) struct CsrArrays<T> {
 }
 
 impl<T> CsrArrays<T> {
-    /// Returns offsets, columns and values.
     pub(crate) fn parts(&self) -> (&CudaSlice<i32>, &CudaSlice<i32>, &CudaSlice<T>) {
         (&self.indptr, &self.indices, &self.values)
     }
@@ -179,10 +163,7 @@ impl<T: DeviceElement> SparseProduct<T> {
         Ok(SparseProduct { sparse, a, b, algorithm: ALGORITHMS[0] })
     }
 
-    /// Takes the fastest of cuSPARSE's algorithms by trials.
-    ///
-    /// # Errors
-    /// Every algorithm is refused, or the device fails.
+    /// Takes the fastest of cuSPARSE's algorithms by trials. Fails if every one is refused, or the device fails.
     pub(crate) fn choose(&mut self, cuda: &Cuda) -> Result<()> {
         let mut multiply = |algorithm: &_| {
             self.algorithm = *algorithm;
@@ -239,7 +220,6 @@ impl<T: DeviceElement> SparseProduct<T> {
         Unfilled::new::<T>(side(rows)?, side(cols)?, indptr.device_ptr_mut(&self.sparse.stream).0)
     }
 
-    /// Returns the bytes of buffer that a stage needs.
     fn ask(&self, stage: (&str, Stage), state: &Descriptor, c: &Unfilled) -> Result<usize> {
         let mut bytes = 0;
         self.call(stage, state, c, &mut bytes, std::ptr::null_mut())?;
@@ -364,7 +344,6 @@ impl<T: DeviceElement> Repeated<T> {
         Ok(Repeated { product, state, c, _buffers: [fourth, fifth], entries })
     }
 
-    /// Enqueues the computation of the values.
     pub(crate) fn compute(&self) -> Result<()> {
         let SparseProduct { sparse: Sparse { handle, .. }, a, b, .. } = &self.product;
         let ([one, zero], plain, real) = (one_and_zero(T::DTYPE), PLAIN, type_of(T::DTYPE));

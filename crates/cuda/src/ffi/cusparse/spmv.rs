@@ -4,12 +4,10 @@ use std::ffi::c_void;
 
 use cudarc::cusparse::sys;
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
-use gpubench_report::error::CellError;
 
 use super::{PLAIN, Sparse, SparseMatrix, buffer, check, one_and_zero, side, type_of};
-use crate::context::DeviceElement;
-use crate::failure::Result;
 use crate::sparse::DeviceCsr;
+use crate::{CellError, Cuda, DeviceElement, Result};
 
 const ALGORITHM: sys::cusparseSpMVAlg_t = sys::cusparseSpMVAlg_t::CUSPARSE_SPMV_CSR_ALG2;
 
@@ -34,16 +32,6 @@ impl Drop for Vector {
     }
 }
 
-/// Handle and operands of a product, with the factors of A x and y.
-type Arguments = (
-    sys::cusparseHandle_t,
-    *const c_void,
-    sys::cusparseConstSpMatDescr_t,
-    sys::cusparseConstDnVecDescr_t,
-    *const c_void,
-    sys::cusparseDnVecDescr_t,
-);
-
 /// The product y = A x with all its operands.
 pub(crate) struct MatrixVector<T> {
     // The handle first, because its Drop waits for the work that uses the other fields.
@@ -54,12 +42,13 @@ pub(crate) struct MatrixVector<T> {
     /// The vectors that the descriptors point to.
     x_values: CudaSlice<T>,
     y_values: CudaSlice<T>,
-    work: Option<CudaSlice<u8>>,
+    work: CudaSlice<u8>,
 }
 
 impl<T: DeviceElement> MatrixVector<T> {
-    /// Takes the operands and the result vector. `a` must have at least one stored entry.
-    pub(crate) fn new(sparse: Sparse, a: DeviceCsr<T>, x: CudaSlice<T>, mut y: CudaSlice<T>) -> Result<Self> {
+    /// Takes the operands and the result vector, allocates the buffer that the product needs, and analyses the matrix if the
+    /// library can (CUDA 12.4 and later). `a` must have at least one stored entry.
+    pub(crate) fn new(cuda: &Cuda, a: DeviceCsr<T>, x: CudaSlice<T>, mut y: CudaSlice<T>) -> Result<Self> {
         if x.len() != a.cols() || y.len() != a.rows() || a.nnz() == 0 {
             let (rows, cols, nnz) = (a.rows(), a.cols(), a.nnz());
             let text = format!(
@@ -69,83 +58,40 @@ impl<T: DeviceElement> MatrixVector<T> {
             );
             return Err(CellError::call("spmv", text));
         }
+        let sparse = Sparse::new(&cuda.stream)?;
         let matrix = SparseMatrix::new(&sparse.stream, a)?;
         let x_vector = Vector::new::<T>(x.device_ptr(&sparse.stream).0, x.len())?;
         let y_len = y.len();
         let y_vector = Vector::new::<T>(y.device_ptr_mut(&sparse.stream).0, y_len)?;
-        Ok(MatrixVector { sparse, matrix, x: x_vector, y: y_vector, x_values: x, y_values: y, work: None })
-    }
-
-    /// Returns the bytes of buffer that the product needs, at least one.
-    pub(crate) fn work_bytes(&self) -> Result<usize> {
-        let (mut bytes, (handle, one, a, x, zero, y)) = (0, self.arguments());
+        let (handle, a, to, from) = (sparse.handle, matrix.raw, y_vector.0, x_vector.0.cast_const());
+        let ([one, zero], of, mut bytes) = (one_and_zero(T::DTYPE), type_of(T::DTYPE), 0);
         // SAFETY: handle and descriptors are live, scalars are of the compute type, `bytes` is writable.
         check("cusparseSpMV_bufferSize", unsafe {
-            sys::cusparseSpMV_bufferSize(
-                handle,
-                PLAIN,
-                one,
-                a,
-                x,
-                zero,
-                y,
-                type_of(T::DTYPE),
-                ALGORITHM,
-                &mut bytes,
-            )
+            sys::cusparseSpMV_bufferSize(handle, PLAIN, one, a, from, zero, to, of, ALGORITHM, &mut bytes)
         })?;
-        Ok(bytes.max(1))
-    }
-
-    /// Takes the buffer, and analyses the matrix if the library can (CUDA 12.4 and later).
-    pub(crate) fn prepare(&mut self, work: CudaSlice<u8>) -> Result<()> {
-        let needed = self.work_bytes()?;
-        if work.len() < needed {
-            let text = format!("the buffer has {} bytes; {needed} are needed", work.len());
-            return Err(CellError::call("spmv", text));
-        }
+        cuda.reserve(bytes.max(1) as u128)?;
+        let work = cuda.alloc(bytes)?;
         if has_preprocess() {
-            let (handle, one, a, x, zero, y) = self.arguments();
-            let buffer = buffer(&work, &self.sparse.stream);
+            let work = buffer(&work, &sparse.stream);
             // SAFETY: handle and descriptors are live, scalars are of the compute type, the buffer is large enough
             // and is the one that every product passes.
             check("cusparseSpMV_preprocess", unsafe {
-                sys::cusparseSpMV_preprocess(
-                    handle,
-                    PLAIN,
-                    one,
-                    a,
-                    x,
-                    zero,
-                    y,
-                    type_of(T::DTYPE),
-                    ALGORITHM,
-                    buffer,
-                )
+                sys::cusparseSpMV_preprocess(handle, PLAIN, one, a, from, zero, to, of, ALGORITHM, work)
             })?;
         }
-        self.work = Some(work);
-        Ok(())
+        Ok(MatrixVector { sparse, matrix, x: x_vector, y: y_vector, x_values: x, y_values: y, work })
     }
 
     /// Enqueues y = A x.
     pub(crate) fn execute(&mut self) -> Result<()> {
-        let Some(work) = &self.work else {
-            return Err(CellError::call("spmv", "the product has no buffer"));
-        };
-        let (handle, one, a, x, zero, y) = self.arguments();
-        let work = buffer(work, &self.sparse.stream);
+        let MatrixVector { sparse: Sparse { handle, stream }, matrix, x, y, work, .. } = self;
+        let ([one, zero], of, work) = (one_and_zero(T::DTYPE), type_of(T::DTYPE), buffer(work, stream));
+        let (handle, a, to, from) = (*handle, matrix.raw, y.0, x.0.cast_const());
         // SAFETY: handle and descriptors are live and point to operands of the shapes checked in `new`, scalars are of
-        // the compute type, and the buffer's size was checked in `prepare`.
+        // the compute type, and the buffer has the size that the library asked for.
         check("cusparseSpMV", unsafe {
-            sys::cusparseSpMV(handle, PLAIN, one, a, x, zero, y, type_of(T::DTYPE), ALGORITHM, work)
+            sys::cusparseSpMV(handle, PLAIN, one, a, from, zero, to, of, ALGORITHM, work)
         })
-    }
-
-    /// Returns handle, factor, matrix, x, factor of y, and y, in the form that the routines take.
-    fn arguments(&self) -> Arguments {
-        let [one, zero] = one_and_zero(T::DTYPE);
-        (self.sparse.handle, one, self.matrix.raw, self.x.0.cast_const(), zero, self.y.0)
     }
 
     /// Returns the operand and the result, for checks.

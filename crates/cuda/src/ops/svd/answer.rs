@@ -3,9 +3,8 @@
 use cudarc::driver::CudaSlice;
 use gpubench_report::data::Operand;
 
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::{CellError, Result};
 use crate::ffi::cusolver::Vectors;
+use crate::{CellError, Cuda, DeviceElement, Result};
 
 /// The layout in which a routine leaves the right singular vectors.
 #[derive(Clone, Copy)]
@@ -56,7 +55,6 @@ pub fn check_info(info: i32) -> Result<()> {
     }
 }
 
-/// Returns the transpose of an `n x n` matrix.
 fn transposed<T: Copy>(n: usize, matrix: &[T]) -> Vec<T> {
     (0..n * n).map(|i| matrix[i % n * n + i / n]).collect()
 }

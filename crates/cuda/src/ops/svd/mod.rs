@@ -9,23 +9,11 @@ use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_report::case::DType;
 use gpubench_report::data::Operand;
 
-use super::{CONVERT, Kernel, Setup, single, variant};
-use crate::context::{Cuda, DeviceElement};
-use crate::failure::Result;
-use crate::ffi::contents::device;
+use super::{CONVERT, Kernel, Setup, by_dtype, single, variant};
 use crate::ffi::cusolver::{Decomposition, Solver, SvdRoutine, Vectors, gesvd, gesvda, gesvdj, gesvdp};
-use crate::library::Library;
+use crate::ffi::device;
+use crate::{Cuda, DeviceElement, Library, Result};
 pub use answer::{Right, answer, check_info};
-
-/// Declares a variant by a routine of cuSOLVER.
-macro_rules! by_routine {
-    ($variant:expr, $routine:ident, $right:expr) => {
-        Kernel::by_library($variant, &[Library::Cusolver], |setup| match setup.case.dtype {
-            DType::F32 => svd::<f32>(setup, $routine, $right),
-            DType::F64 => svd::<f64>(setup, $routine, $right),
-        })
-    };
-}
 
 pub(super) static KERNELS: &[Kernel] = &[
     Kernel {
@@ -41,16 +29,20 @@ pub(super) static KERNELS: &[Kernel] = &[
             DType::F64 => svd::<f64>(setup, gesvdp, Right::Columns),
         },
     },
-    by_routine!(
+    Kernel::by_library(
         variant("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
-        gesvdj,
-        Right::Columns
+        &[Library::Cusolver],
+        by_dtype!(svd, gesvdj, Right::Columns),
     ),
-    by_routine!(variant("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"), gesvd, Right::Rows),
-    by_routine!(
+    Kernel::by_library(
+        variant("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
+        &[Library::Cusolver],
+        by_dtype!(svd, gesvd, Right::Rows),
+    ),
+    Kernel::by_library(
         single("svd", "gesvda", "cuSOLVER's approximate decomposition by eigenvectors of AᵀA"),
-        gesvda,
-        Right::Columns
+        &[Library::Cusolver],
+        by_dtype!(svd, gesvda, Right::Columns),
     ),
 ];
 

@@ -10,14 +10,11 @@ use gpubench_report::data::Operand;
 
 use super::super::{CONVERT, Setup};
 use super::answer::{Right, answer};
-use crate::context::Cuda;
-use crate::failure::Result;
-use crate::ffi::contents::device;
 use crate::ffi::cusolver::{Decomposition, Solver, Vectors, gesvdp};
+use crate::ffi::device;
 use crate::ffi::map::Map;
-use crate::library::Library;
+use crate::{Cuda, Library, Result};
 
-/// Operand and answer in float32, all intermediate arrays in float64.
 struct WidenedPolar {
     decompose: Decomposition<f64>,
     cuda: Cuda,

@@ -12,20 +12,18 @@ mod repair;
 use cudarc::driver::{CudaSlice, DevicePtr};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
-use gpubench_cuda::context::{Cuda, DeviceElement};
-use gpubench_cuda::ffi::contents::device;
 use gpubench_cuda::ffi::cusolver::{
     Decomposition, EigenDecomposition, Solver, Vectors, gesvd, gesvdp, syevd,
 };
+use gpubench_cuda::ffi::device;
 use gpubench_cuda::ffi::map::Map;
 use gpubench_cuda::ffi::pinned::Pinned;
 use gpubench_cuda::ffi::replay::Recording;
 use gpubench_cuda::ops::svd::{Right, answer, check_info};
 use gpubench_cuda::ops::{CONVERT, Setup};
-use gpubench_cuda::{Library, Result, driver};
+use gpubench_cuda::{Cuda, DeviceElement, Library, Result, Unavailable, driver};
 use gpubench_report::case::DType;
 use gpubench_report::data::Operand;
-use gpubench_report::error::Unavailable;
 
 use super::eigen::Tridiagonal;
 use super::launch::SvdKernels;
@@ -263,7 +261,6 @@ impl<T: DeviceElement> GramSvd<T> {
         self.arrange()
     }
 
-    /// Enqueues the answer: what was found, by descending values.
     fn arrange(&mut self) -> Result<()> {
         self.kernels.arrange(&self.cuda.stream, &self.found, &mut self.ranks, &mut self.answer)
     }

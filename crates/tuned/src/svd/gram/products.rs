@@ -1,9 +1,8 @@
 //! Products of square matrices by cuBLAS, of padded copies where that takes less time.
 
 use cudarc::driver::{CudaSlice, CudaStream};
-use gpubench_cuda::Result;
-use gpubench_cuda::context::Cuda;
 use gpubench_cuda::ffi::cublas::{Cublas, Matrix, Product};
+use gpubench_cuda::{Cuda, Result};
 
 use crate::matmul::{PaddedCopies, padded_side};
 
@@ -17,17 +16,14 @@ pub(super) struct Factor<'a> {
     is_transposed: bool,
 }
 
-/// The matrix as it is.
 pub(super) fn plain(matrix: &CudaSlice<f64>) -> Factor<'_> {
     Factor { matrix, is_transposed: false }
 }
 
-/// The transpose of the matrix.
 pub(super) fn transposed(matrix: &CudaSlice<f64>) -> Factor<'_> {
     Factor { matrix, is_transposed: true }
 }
 
-/// Products of matrices of one size.
 pub(super) struct SquareProducts {
     pub(super) blas: Cublas,
     n: usize,
@@ -70,7 +66,6 @@ impl SquareProducts {
         Ok(SquareProducts { blas, n, padded })
     }
 
-    /// Enqueues `c = a b`.
     pub(super) fn multiply(
         &mut self,
         stream: &CudaStream,

@@ -1,8 +1,7 @@
 //! Makes nearly orthonormal vectors orthonormal by products: Newton-Schulz steps and refinement, and checks the
 //! result.
 
-use gpubench_cuda::context::DeviceElement;
-use gpubench_cuda::{Result, driver};
+use gpubench_cuda::{DeviceElement, Result, driver};
 use gpubench_report::case::DType;
 
 use super::products::{plain, transposed};
@@ -158,22 +157,18 @@ impl<T: DeviceElement> GramSvd<T> {
         }
     }
 
-    /// Enqueues zeros for the figures, because the kernels add to them.
     fn clear_figures(&mut self) -> Result<()> {
         self.cuda.stream.memset_zeros(&mut self.figures).map_err(driver("cuMemsetD8Async"))
     }
 
-    /// Enqueues the copy of the figures to the host.
     fn copy_figures(&mut self) -> Result<()> {
         self.copied.copy_from(&self.figures).map_err(driver("cuMemcpyDtoHAsync"))
     }
 
-    /// Waits for the figures and reads them.
     fn read_figures(&mut self) -> Result<()> {
         self.copied.read(&mut self.read).map_err(driver("cuStreamSynchronize"))
     }
 
-    /// Returns the square root of a figure.
     fn norm(&self, figure: usize) -> f64 {
         self.read[figure].sqrt()
     }

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use gpubench_backend::contents::{Contents, Memory, host};
 use gpubench_backend::{Job, JobTraits, Lent, Prepared};
 use gpubench_report::data::{Csr, Operand, Real};
-use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use self::queue::{Queue, UnplacedEntries};
@@ -18,6 +17,7 @@ use self::row::{Gathered, Rows, words};
 use crate::operands::{ShowMemory, memory, show_csr};
 use crate::ops::row_blocks::{BLOCKS_PER_THREAD, balanced};
 use crate::threads::{PerThread, choices_up_to, wake};
+use crate::{CellError, CellResult};
 
 mod queue;
 mod row;
@@ -35,7 +35,6 @@ const SERIAL_COUNT: usize = 1 << 15;
 /// Minimum rows per counting task.
 const MIN_ROWS: usize = 256;
 
-/// The rows of A and of B.
 type RowsOfBoth<'a, T> = (Rows<'a, T>, Rows<'a, T>);
 
 /// The job of `C = A B`.
@@ -59,7 +58,7 @@ pub(super) struct Gustavson<T> {
 
 impl<T: Real> Gustavson<T> {
     /// Prepares the product; `threads` is the number of threads of the pool.
-    pub(super) fn new(a: Csr, b: Csr, threads: usize, reuses: bool) -> Result<Self, CellError> {
+    pub(super) fn new(a: Csr, b: Csr, threads: usize, reuses: bool) -> CellResult<Self> {
         let (rows_of_a, cols_of_b) = (a.rows, b.cols);
         let mut job = Gustavson {
             a,
@@ -109,8 +108,7 @@ impl<T: Real> Gustavson<T> {
         Prepared::with(JobTraits { thread_choices, ..JobTraits::default() }, self)
     }
 
-    /// The rows of A and of B.
-    fn operands(&self) -> Result<RowsOfBoth<'_, T>, CellError> {
+    fn operands(&self) -> CellResult<RowsOfBoth<'_, T>> {
         Ok((Rows::of(&self.a)?, Rows::of(&self.b)?))
     }
 
@@ -174,7 +172,6 @@ impl<T: Real> Gustavson<T> {
         }
     }
 
-    /// Returns the number of threads that have enough work.
     fn most_threads(&self) -> usize {
         let enough = usize::try_from(self.work[self.a.rows] / MIN_WORK).unwrap_or(usize::MAX);
         self.pool.min(enough).max(1)
@@ -211,7 +208,7 @@ impl<T: Real> Job for Gustavson<T> {
         ])
     }
 
-    fn wake_threads(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> CellResult<()> {
         wake::pool(self.threads);
         Ok(())
     }
@@ -220,7 +217,7 @@ impl<T: Real> Job for Gustavson<T> {
         self.threads = threads;
     }
 
-    fn execute(&mut self) -> Result<(), CellError> {
+    fn execute(&mut self) -> CellResult<()> {
         let mut work = take(&mut self.work);
         let (mut indptr, mut indices) = (take(&mut self.indptr), take(&mut self.indices));
         let mut values = take(&mut self.values);
@@ -267,7 +264,7 @@ impl<T: Real> Job for Gustavson<T> {
         Ok(())
     }
 
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+    fn answer(&mut self) -> CellResult<Vec<Operand>> {
         Ok(vec![Operand::Csr(Csr {
             rows: self.a.rows,
             cols: self.b.cols,
@@ -277,7 +274,7 @@ impl<T: Real> Job for Gustavson<T> {
         })])
     }
 
-    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> CellResult<()> {
         let (rows, cols) = (self.a.rows, self.b.cols);
         let (indptr, indices) = (take(&mut self.indptr), take(&mut self.indices));
         let values = T::into_values(take(&mut self.values));

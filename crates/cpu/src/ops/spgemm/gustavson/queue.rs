@@ -42,7 +42,6 @@ impl<'a, I, T> UnplacedEntries<'a, I, T> {
     }
 }
 
-/// Splits off the first `count` elements.
 fn first<'a, X>(slice: &mut &'a mut [X], count: usize) -> &'a mut [X] {
     let (first, rest) = std::mem::take(slice).split_at_mut(count);
     *slice = rest;
@@ -99,15 +98,14 @@ impl<I, T> Drop for QueueMember<'_, '_, I, T> {
 mod tests {
     use super::*;
 
+    fn queue<'a>(ends: &'a mut [i32], indices: &'a mut [i32], values: &'a mut [f32]) -> Queue<'a, i32, f32> {
+        Queue::new(UnplacedEntries { base: 0, ends, indices, values })
+    }
+
     #[test]
     fn blocks_that_finish_in_any_order_are_placed_in_theirs() {
         let (mut ends, mut indices, mut values) = ([0; 4], [0; 10], [0.0f32; 10]);
-        let queue = Queue::new(UnplacedEntries {
-            base: 0,
-            ends: &mut ends,
-            indices: &mut indices,
-            values: &mut values,
-        });
+        let queue = queue(&mut ends, &mut indices, &mut values);
         std::thread::scope(|scope| {
             for block in (0..4).rev() {
                 let queue = &queue;
@@ -127,12 +125,7 @@ mod tests {
     #[test]
     fn nobody_waits_for_the_block_of_a_thread_that_panicked() {
         let (mut ends, mut indices, mut values) = ([0; 4], [0; 4], [0.0f32; 4]);
-        let queue = Queue::new(UnplacedEntries {
-            base: 0,
-            ends: &mut ends,
-            indices: &mut indices,
-            values: &mut values,
-        });
+        let queue = queue(&mut ends, &mut indices, &mut values);
         std::thread::scope(|scope| {
             let queue = &queue;
             let waiting = [2, 3].map(|block| scope.spawn(move || queue.join().place(block, 1, 1).is_none()));

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use gpubench_report::data::{Csr, Real};
-use gpubench_report::error::CellError;
 
+use crate::CellResult;
 use crate::operands::{ShowMemory, memory};
 use crate::simd::{Vectorized, vectorize};
 
@@ -32,7 +32,7 @@ pub(super) struct Rows<'a, T> {
 }
 
 impl<'a, T: Real> Rows<'a, T> {
-    pub(super) fn of(matrix: &'a Csr) -> Result<Self, CellError> {
+    pub(super) fn of(matrix: &'a Csr) -> CellResult<Self> {
         Ok(Rows { indptr: &matrix.indptr, indices: &matrix.indices, values: T::slice(&matrix.values)? })
     }
 
@@ -123,12 +123,10 @@ impl<T: Real> Gathered<T> {
         filled
     }
 
-    /// Returns the end of each row among the entries.
     pub(super) fn ends(&self) -> &[i32] {
         &self.ends
     }
 
-    /// Returns the columns and values of the rows.
     pub(super) fn entries(&self) -> (&[i32], &[T]) {
         let filled = self.ends.last().map_or(0, |&end| end as usize);
         (&self.indices[..filled], &self.values[..filled])
