@@ -232,6 +232,11 @@ def failed(report):
 
 def provenance(report, rows=None):
     """Revision, machine, date, threads and libraries; says whether rows are missing, or whether one of these was cut short if they are given."""
+    return " ".join(text for text in provenance_parts(report, rows) if text)
+
+
+def provenance_parts(report, rows=None):
+    """The parts of `provenance`: revision and date, machine and libraries, and what is missing."""
     environment = report["environment"]
     available = {backend["name"]: backend["description"] for backend in environment["backends"] if backend["available"]}
     machine = [environment["host"]["cpu"] + f", {environment['host']['threads']} threads"]
@@ -246,9 +251,8 @@ def provenance(report, rows=None):
     libraries = ", ".join(f"{library} {version.split(',')[0]}" for library, version in sorted(versions.items()))
     planned, measured = environment["planned_rows"], len(report["rows"])
     cut = sorted({row["op"] for row in rows or report["rows"] if (row.get("execute") or {}).get("stopped") == "cut-short"})
-    partial = f" The run ended within {', '.join(cut)}: {planned - measured} of its {planned} rows are missing." if measured < planned and (cut or not rows) else ""
-    return (f"gpubench {revision(environment)}, {'; '.join(machine)}, {environment['started'][:10]}; {libraries}. "
-            f"Hot caches, operands resident.{partial}")
+    partial = f"The run ended within {', '.join(cut)}: {planned - measured} of its {planned} rows are missing." if measured < planned and (cut or not rows) else ""
+    return (f"gpubench {revision(environment)}, {environment['started'][:10]}.", f"{'; '.join(machine)}; {libraries}. Hot caches, operands resident.", partial)
 
 
 def compared(rows):
@@ -258,18 +262,21 @@ def compared(rows):
 
 
 def joined():
-    """The rows of the table of random sizes, as `rows` of a dictionary, and the ops by source."""
-    parts, sources = [], {}
+    """The rows of the table of random sizes, as `rows` of a dictionary, the ops by source, and the machine of all."""
+    parts, sources, machines = [], {}, {}
     for folder, takes in RANDOM.items():
         report = kept(folder)
         chosen = compared(list(filter(takes, report["rows"])))
         parts.append(chosen)
-        ops = sources.setdefault(provenance(report, chosen if takes else None), {})
+        when, where, partial = provenance_parts(report, chosen if takes else None)
+        machines[where] = None
+        ops = sources.setdefault(f"{when} {partial}".strip(), {})
         ops.update(dict.fromkeys(row["op"] for row in chosen))
     # Rows of one case from two runs would make one cell.
     of_cases = [{case_of(row) for row in chosen} for chosen in parts]
     assert sum(map(len, of_cases)) == len(set().union(*of_cases)), "two folders have a case in common"
-    return {"rows": [row for chosen in parts for row in chosen]}, sources
+    assert len(machines) == 1, "the runs have different machines"
+    return {"rows": [row for chosen in parts for row in chosen]}, sources, next(iter(machines))
 
 
 def without_time(report):
@@ -281,8 +288,8 @@ def without_time(report):
 
 def random_sizes():
     """The means at random sizes on the GPU, and the cells where a library is faster."""
-    report, sources = joined()
-    return "\n".join([origins(sources), "", means(report, "gpu", totals=False), "", losses(report, "gpu"), "", *without_time(report)])
+    report, sources, machine = joined()
+    return "\n".join([machine, "", origins(sources), "", means(report, "gpu", totals=False), "", losses(report, "gpu"), "", *without_time(report)])
 
 
 def from_csv(name):
