@@ -157,12 +157,17 @@ def lost(report, side, takes=None):
     return sorted(found, key=lambda cell: cell.ratio)
 
 
+# Losses that a sentence names, the worst.
+MOST_LOSSES = 8
+
+
 def losses(report, side, takes=None):
     """A sentence with the cells in which a peer is faster, beyond the interval of the ratio, the worst first."""
     clock = lambda cell: f"{cell.clock} clock " if side == "gpu" else ""
     texts = [f"{cell.key[0]} {cell.key[1]} N = {cell.key[2]} ({clock(cell)}{cell.ratio:.2f}{cell.mark}, {name(cell.theirs)})" for cell in lost(report, side, takes)]
     if texts:
-        return f"Another library is faster, beyond the interval of the ratio, in: {'; '.join(texts)}."
+        rest = f"; the other {len(texts) - MOST_LOSSES} are in the table of cells" if len(texts) > MOST_LOSSES else ""
+        return f"Another library is faster, beyond the interval of the ratio, in {len(texts)} cell{'s' if len(texts) > 1 else ''}: {'; '.join(texts[:MOST_LOSSES])}{rest}."
     closest = min(cell.ratio for clock in clocks(side) for cell in cells(report, side, clock, takes))
     return "No other library is faster." if closest >= 1 else f"In no cell is another library faster beyond the interval of the ratio; the smallest ratio is {closest:.3f}."
 
