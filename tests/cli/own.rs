@@ -87,3 +87,18 @@ fn a_file_that_cannot_be_used_is_refused_in_one_line() {
     folder.refuses("list mine.py", "--ops mine.py --dry-run");
     folder.refuses("run --ops mine.py --python missing/python3", "--python PATH");
 }
+
+#[test]
+fn every_example_of_the_documentation_is_measured_on_the_cpu() {
+    let Some(python) = python_with_numpy() else { return };
+    let folder = Folder::new();
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples/ops");
+    let files = std::fs::read_dir(examples).unwrap().map(|file| file.unwrap().path().display().to_string());
+    let mut files: Vec<String> = files.filter(|file| file.ends_with(".py")).collect();
+    files.sort_unstable();
+    let run = "--sizes 100 --backends numpy --samples 3 --rounds 1 --no-peaks --quiet --out out";
+    folder.succeeds(&format!("run --ops {} --python {python} {run}", files.join(",")));
+    let found = rows(&folder);
+    let measured = found.iter().filter(|row| row.ends_with(" measured")).count();
+    assert!(measured == found.len() && measured > files.len(), "{found:?}");
+}

@@ -23,6 +23,7 @@ import traceback
 import types
 
 from .errors import CellFailed, Unavailable
+from .own_mtx import read_mtx  # noqa: F401  a part of what a file imports
 
 # The adapter that runs a library's functions, on a GPU and on the CPU; None: on that side it has none.
 LIBRARIES = {

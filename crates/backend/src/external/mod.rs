@@ -62,6 +62,7 @@ package![
     "operands.py",
     "own_job.py",
     "own_judge.py",
+    "own_mtx.py",
     "own_op.py",
     "registry.py",
     "sampling.py",
