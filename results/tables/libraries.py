@@ -342,21 +342,28 @@ def by_op(takes):
     return {(op, dtype): {clock: Mean(of_runs, op, dtype) for clock, of_runs in found.items()} for op in ops for dtype in TYPES}
 
 
+# Headings of origins in the words of the screen.
+HEADS = {"library or plain": "library or plain", "tuned": "own code"}
+
+
 def summary():
     """A row per op in float32: the means of both origins by both clocks; and of both element types the number of cells in which a library is faster."""
     origins = {origin: by_op(takes) for origin, takes in ORIGINS.items()}
-    heads = [f"{origin}, {clock} clock" for origin in origins for clock in clocks("gpu")]
+    heads = [f"{HEADS[origin]}: {clock} clock" for origin in origins for clock in clocks("gpu")]
     lines = [f"| op | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
     for op in dict.fromkeys(op for op, _ in next(iter(origins.values()))):
         lines.append(f"| {op} | {' | '.join(str(of[op, 'f32'][clock]) for of in origins.values() for clock in clocks('gpu'))} |")
     counts = []
     for origin, takes in ORIGINS.items():
         of_all, worse = (sum(1 for clock in clocks("gpu") for _ in cells(kept(PEERS), "gpu", clock, takes)), lost(kept(PEERS), "gpu", takes))
-        counts.append(f"{len(worse) or 'none'} of {of_all} cells with origin {origin}")
-    apart = sorted(one.high / one.low - 1 for of in origins.values() for by_clock in of.values() for one in by_clock.values() if one.cells)
-    return "\n".join([*lines, "", f"Another library is faster, beyond the interval of the ratio, in {' and '.join(counts)} (both element types, by either clock). The means "
-                      f"of three runs differ by {100 * apart[len(apart) // 2]:.1f} % in the median and {100 * apart[-1]:.0f} % at most. "
-                      f"({measured_with(kept(PEERS)['environment'])}; [versions and cells](docs/peers.md).)"])
+        counts.append(f"{len(worse) or 'none'} of {of_all} ratios of {HEADS[origin]}")
+    apart = sorted((one.high / one.low - 1, op, dtype, one.cells) for of in origins.values() for (op, dtype), by_clock in of.items()
+                   for one in by_clock.values() if one.cells)
+    most, op, dtype, count = apart[-1]
+    return "\n".join([*lines, "", f"One of the three is faster, beyond the interval of the ratio, in {' and in '.join(counts)}, counting both element types and "
+                      f"clocks. Two further runs gave means that differ by {100 * apart[len(apart) // 2][0]:.1f} % (median) and at most {100 * most:.0f} % "
+                      f"({op} {dtype}, {count} size{'s' if count > 1 else ''}). "
+                      f"({measured_with(kept(PEERS)['environment'])}; [versions, all ratios, float64, random sizes and the CPU](docs/peers.md).)"])
 
 
 def by_origin():

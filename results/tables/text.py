@@ -31,5 +31,8 @@ def with_interval(ratio, has_grade_d):
     low, high = ratio["low"], ratio["high"]
     if ratio["value"] < 1:
         low, high = 1 / high, 1 / low
+    if low < 1 < high:
+        first, second = ("CPU", "GPU") if ratio["value"] < 1 else ("GPU", "CPU")
+        return f"{first} {factor(max(ratio['value'], 1 / ratio['value']))}x? [{second} {bound(1 / low)}x–{first} {bound(high)}x]"
     mark = "!" if has_grade_d and not low <= 1 <= high else ""
     return f"{side(ratio)}{mark} [{bound(low)}–{bound(high)}]"

@@ -44,8 +44,8 @@ fn an_operation_of_a_file_is_measured_judged_compared_and_resumed_like_any_other
     assert!(found.contains(&"double 64 plus measured".to_owned()), "{found:?}");
     assert!(found.contains(&"double 128 times measured".to_owned()), "{found:?}");
     assert!(found.contains(&"double 64 wrong incorrect".to_owned()), "{found:?}");
-    assert!(found.contains(&"double 128 ends crashed".to_owned()), "{found:?}");
-    assert_eq!((expected("incorrect"), expected("crashed"), expected("skipped")), (2, 2, 0), "{found:?}");
+    assert!(found.contains(&"double 128 ends failed".to_owned()), "{found:?}");
+    assert_eq!((expected("incorrect"), expected("failed"), expected("skipped")), (2, 2, 0), "{found:?}");
     assert!(found.iter().any(|row| row.starts_with("matmul 64")), "{found:?}");
     let rows = folder.rows("out");
     let row = rows.iter().find(|row| row["variant"] == "plus").unwrap();

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import sys
 
 import numpy as np
 
@@ -121,7 +122,8 @@ class Judge:
 
     def _bound(self, op, case):
         if op.tolerance is not None:
-            return op.tolerance
+            # A bound of 0 would leave no ratio of error and bound.
+            return max(op.tolerance, sys.float_info.min)
         roundoff = {"f32": 2.0**-24, "f64": 2.0**-53}[case["dtype"]]
         elements = max(1, sum(_size(leaf) for leaf in self.right))
         operations = op.work(case["n"])[1] if op.work else sum(_size(operand) for operand in self.inputs.operands)

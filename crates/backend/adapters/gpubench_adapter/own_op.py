@@ -101,7 +101,7 @@ class Op:
         except (TypeError, ValueError):
             raise OpError("the sizes of %s must be a list of whole numbers" % name) from None
         _require(self.sizes and 1 <= self.sizes[0] and self.sizes[-1] <= MAX_SIZE, "%s needs sizes of at least 1", name)
-        _require(tolerance is None or 0 < tolerance < 1, "the tolerance of %s must be between 0 and 1", name)
+        _require(tolerance is None or 0 <= tolerance < 1, "the tolerance of %s must be at least 0 and below 1", name)
         _require(work is None or callable(work), "the work of %s must be a function of n", name)
         self.name, self.tolerance, self.work, self.mutates = name, tolerance, work, bool(mutates)
         self.summary = " ".join((summary or "an operation of the user's own").split())

@@ -177,6 +177,10 @@ class Judging(Files):
         self.assertIsNone(self.verdict(HEAD + "@op.variant('mine', setup=True)\ndef _(a):\n    b = a * 0\n    return lambda a: np.add(a, a, out=b)\n"))
         changing = HEAD.replace("sizes=[8, 16]", "sizes=[8], mutates=True") + "@op.variant('mine')\ndef _(a):\n    a *= 2\n    return a\n"
         self.assertIsNone(self.verdict(changing))
+        exact = HEAD.replace("sizes=[8, 16]", "sizes=[8], tolerance=0").replace("rng.random((n, n))", "rng.random(n, dtype='float32')")
+        self.assertIsNone(self.verdict(exact + "@op.variant('mine')\ndef _(a): return np.sort(a)\n"))
+        almost = "@op.variant('right')\ndef _(a): return np.sort(a)\n@op.variant('mine')\ndef _(a): return np.sort(a) * np.float32(1.0000001)\n"
+        self.assertIn("error", self.verdict(exact + almost))
         typed = HEAD.replace("def _(n, rng): return rng.random((n, n))", "def _(n, rng, dtype): return rng.random((n, n)).astype(dtype)")
         self.assertIsNone(self.verdict(typed + "@op.variant('mine')\ndef _(a): return a + a\n"))
         judged = HEAD.replace("sizes=[8, 16]", "sizes=[8], tolerance=0.5")
