@@ -9,6 +9,7 @@ use gpubench_text::escape::shell_word;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
+use super::names;
 pub use super::option_types::*;
 use super::syntax::{OptionScope, layer};
 use crate::backend::external::NamedCommand;
@@ -171,7 +172,7 @@ pub struct SweepOptions {
 impl SweepOptions {
     /// Returns the values of the options that start a program or load a library. All others are numbers and names, or, as
     /// `--config` and `--sim`, files that are only read.
-    pub fn code_values(&self) -> [(&'static str, Vec<String>); 3] {
+    pub fn code_values(&self) -> [(&'static str, Vec<String>); 4] {
         let path = |path: &PathBuf| path.display().to_string();
         let command = |NamedCommand { name, words }: &NamedCommand| {
             let words: Vec<String> = words.iter().map(|word| shell_word(Path::new(word))).collect();
@@ -181,16 +182,24 @@ impl SweepOptions {
             ("--external", self.external.iter().flatten().map(command).collect()),
             ("--python", self.python.iter().map(path).collect()),
             ("--blas", self.blas.iter().flatten().map(path).collect()),
+            ("--ops", self.files()),
         ]
+    }
+
+    /// Returns the files among the ops, which define operations of the user's own.
+    pub fn files(&self) -> Vec<String> {
+        let ops = self.ops.iter().flat_map(|ops| &ops.0);
+        ops.filter(|op| names::is_file(op)).cloned().collect()
     }
 
     /// Returns the options of [`SweepOptions::code_values`] alone.
     pub fn code(&self) -> SweepOptions {
-        let SweepOptions { external, python, blas, .. } = self.clone();
-        SweepOptions { external, python, blas, ..SweepOptions::default() }
+        let SweepOptions { external, python, blas, ops, .. } = self.clone();
+        let ops = ops.filter(|_| !self.files().is_empty());
+        SweepOptions { external, python, blas, ops, ..SweepOptions::default() }
     }
 
-    /// Replaces the options of [`SweepOptions::code_values`] by those of `code`.
+    /// Replaces the options of [`SweepOptions::code_values`] by those of `code`. The ops stay, of which that list has the files.
     pub fn take_code(&mut self, code: SweepOptions) {
         (self.external, self.python, self.blas) = (code.external, code.python, code.blas);
     }

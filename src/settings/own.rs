@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, anyhow};
 
 use super::config::SweepFile;
-use super::names;
 use super::option_types::{Ops, Sizes};
 use super::options::SweepOptions;
 use crate::backend::Variant;
@@ -44,10 +43,9 @@ pub fn load(cli: &mut SweepOptions, file: &mut SweepFile) -> Result<Vec<PathBuf>
     let python = cli.python.clone().or_else(|| file.defaults.python.clone());
     let sizes: Vec<u64> = cli.sizes.clone().map(|Sizes(sizes)| sizes).unwrap_or_default();
     let layers = || std::iter::once(&*cli).chain(&file.tables).chain([&file.defaults]);
-    let named: Vec<String> =
-        layers().flat_map(|layer| layer.ops.iter().flat_map(|Ops(ops)| ops)).cloned().collect();
+    let named: Vec<String> = layers().flat_map(SweepOptions::files).collect();
     let mut files: Vec<(String, PathBuf)> = vec![];
-    for item in named.into_iter().filter(|item| names::is_file(item)) {
+    for item in named {
         if files.iter().all(|(known, _)| *known != item) {
             let path = Path::new(&item).canonicalize().with_context(|| format!("--ops: '{item}'"))?;
             files.push((item, path));

@@ -113,7 +113,9 @@ fn what_cannot_be_resumed_is_refused_in_one_line() {
 
 #[test]
 fn a_recorded_command_line_starts_no_program_and_loads_no_library() {
-    for (option, value) in [("--external", "mine=./evil"), ("--python", "./evil"), ("--blas", "./evil")] {
+    let code =
+        [("--external", "mine=./evil"), ("--python", "./evil"), ("--blas", "./evil"), ("--ops", "./evil.py")];
+    for (option, value) in code {
         let folder = Folder::new();
         folder.script("none");
         folder.succeeds(SWEEP);
@@ -123,6 +125,15 @@ fn a_recorded_command_line_starts_no_program_and_loads_no_library() {
         let typed = format!("type it again, as in: gpubench run --resume out {option} {value}");
         folder.refuses("run --resume out", &typed);
     }
+    let folder = Folder::new();
+    folder.script("none");
+    folder.succeeds(SWEEP);
+    folder.write("evil.toml", "ops = 'evil.py'\n");
+    let mut report = folder.report("out");
+    report["environment"]["argv"].as_array_mut().unwrap().extend(["--config".into(), "evil.toml".into()]);
+    folder.write("out/report.json", &report.to_string());
+    folder
+        .refuses("run --resume out", "evil.toml names evil.py, which a recorded command line may not start");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use gpubench_text::escape::shell_word;
 use serde_json::Value;
 
-use super::run_on_one_device;
+use super::{run_on_one_device, sweep_file};
 use crate::cli::args::{Command, RunArgs};
 use crate::cli::{stream, usage};
 use crate::executor::Earlier;
@@ -38,6 +38,7 @@ pub(crate) fn run(args: &RunArgs, folder: &Path) -> Result<ExitCode> {
          gpubench merge"
     );
     check_files_are_here(&first.sweep)?;
+    check_sweep_runs_nothing(&first.sweep)?;
     first.out = Some(folder.to_owned());
     (first.force, first.quiet, first.dry_run) = (true, first.quiet || args.quiet, args.dry_run);
     run_on_one_device(&first, Some(earlier))
@@ -58,7 +59,25 @@ fn check_code_is_given(first: &SweepOptions, given: &SweepOptions, folder: &Path
             is.is_empty() || !was.is_empty(),
             "--resume: the first start had no {option}: omit it, or start a new run with --out"
         );
+        ensure!(
+            option != "--ops" || is == was,
+            "--resume: the first start had --ops {}: name the same files, or start a new run with --out",
+            was.join(",")
+        );
     }
+    Ok(())
+}
+
+/// Checks that the sweep file of the first start names no file of operations: such a file is a program.
+fn check_sweep_runs_nothing(first: &SweepOptions) -> Result<()> {
+    let Some(file) = sweep_file(first)? else { return Ok(()) };
+    let named = file.tables.iter().chain([&file.defaults]).flat_map(SweepOptions::files).next();
+    ensure!(
+        named.is_none(),
+        "--resume: the sweep file {} names {}, which a recorded command line may not start: start a new run with --out",
+        file.name,
+        named.unwrap_or_default()
+    );
     Ok(())
 }
 
