@@ -7,6 +7,7 @@ use gpubench_analysis::answer::{Comparison, Section, has_both_caches, sections};
 use gpubench_document::report::parts::row_id;
 use gpubench_ops::{self as op, peak_share};
 use gpubench_report::case::density_text;
+use gpubench_report::report::file::gzip;
 use gpubench_report::report::quantity::{error_text, spread_text, three_digits};
 use gpubench_report::report::{Execute, Outcome, Report, Row};
 use gpubench_text::count::counted;
@@ -69,17 +70,19 @@ pub(crate) fn rows(report: &Report, prefix: &str) -> Html {
     controls(report, count).and(paper).and(framed("every row", table)).and(download(report))
 }
 
-/// Largest table of rows that the page carries as a file too.
+/// Bytes of the largest table of rows that the page carries as a file too.
 const MAX_CSV_BYTES: usize = 2 << 20;
 
-/// A link to the rows as a CSV file, which the page contains, for use in other programs.
+/// A link to the rows as a compressed CSV file, which the page contains, for use in other programs.
 fn download(report: &Report) -> Html {
     let csv = csv(report);
-    if csv.len() > MAX_CSV_BYTES {
+    let packed = gzip(csv.as_bytes()).unwrap_or_default();
+    if csv.len() > MAX_CSV_BYTES || packed.is_empty() {
         return Html::new();
     }
-    let data = format!("data:text/csv;base64,{}", base64(csv.as_bytes()));
-    let link = element("a").with("download", "report.csv").with("href", &data).holding("report.csv");
+    let data = format!("data:application/gzip;base64,{}", base64(&packed));
+    let name = "report.csv.gz";
+    let link = element("a").with("download", name).with("href", &data).holding(name);
     classed("p", "note download").holding("The rows with every figure: ").holding(link).into()
 }
 

@@ -3,7 +3,7 @@
 mod content;
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub use content::Content;
@@ -134,6 +134,13 @@ pub fn to_json_gz(value: &impl Serialize) -> anyhow::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     write_json(value, &mut encoder).context("cannot write the report as JSON")?;
     Ok(encoder.finish()?)
+}
+
+/// Returns bytes compressed by gzip, equal bytes always to the same.
+pub fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    encoder.finish()
 }
 
 /// Returns the text of [`to_json`].
