@@ -78,9 +78,13 @@ class Backend:
         if case.own is not None:
             job = self.own_job(variant, case, operands)
         else:
-            job = self.JOBS[case.op, variant](self, case, operands)
+            job = self.built_in_job(variant, case, operands)
         job.set_defaults = self.set_defaults
         return job
+
+    def built_in_job(self, variant, case, operands):
+        """Returns a job of a built-in op."""
+        return self.JOBS[case.op, variant](self, case, operands)
 
     def own_job(self, variant, case, inputs):
         """Returns a job of a function of the user's own."""

@@ -129,9 +129,7 @@ class JaxOps:
     def is_out_of_memory(self, error):
         return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)
 
-    def prepare(self, variant, case, operands):
-        if case.own is not None:
-            return super().prepare(variant, case, operands)
+    def built_in_job(self, variant, case, operands):
         function, *forms = self.JOBS[case.op, variant]
         job = Job(self.storage, operands, None, *forms)
         # A function of its own per job, because JAX keeps what it has compiled for a function.

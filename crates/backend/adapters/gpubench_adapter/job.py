@@ -2,6 +2,8 @@
 
 from functools import partial
 
+from . import answers
+
 
 class Job:
     """One prepared cell: operands in the library's storage, the call that is timed, and the way to its answer.
@@ -13,9 +15,6 @@ class Job:
     copies a result whose memory other jobs overwrite.
     """
 
-    # Whether the call is a function of the user's own.
-    is_own = False
-
     def __init__(self, storage, operands, call, parts=None, finish=None, outputs=(), restore=None):
         self.storage, self.operands, self.call = storage, [storage.upload(operand) for operand in operands], call
         self.parts, self.finish = parts or (lambda result: [result]), finish or (lambda arrays: arrays)
@@ -23,6 +22,11 @@ class Job:
         self.thread_choices, self.threads, self.use_threads, self.wake = [], None, None, None
         self.set_defaults, self.activate, self.copy_result = None, None, None
         self.compile_s, self.history = None, None
+
+    @property
+    def sources(self):
+        """The operands whose values the next execution takes."""
+        return self.operands
 
     @property
     def restores(self):
@@ -54,6 +58,13 @@ class Job:
         """Uses that number of threads from now on."""
         self.threads = threads
         self.settle()
+
+    def check_result(self):
+        """Raises an error if the last result is none that can be judged."""
+
+    def write(self, path, arrays):
+        """Writes the arrays of an answer to a file, and returns their descriptions."""
+        return answers.write(path, arrays)
 
     def answer(self):
         """Returns the arrays of the answer that the last execution left, on the host."""
@@ -87,12 +98,13 @@ class Job:
 
     def altered(self, operand, element, value):
         """Executes once with another value at one stored element of an operand, then restores the element."""
-        self.operands[operand], original = self.storage.exchange(self.operands[operand], element, value)
+        sources = self.sources
+        sources[operand], original = self.storage.exchange(sources[operand], element, value)
         try:
             self.reset()
             self.execute()
         finally:
-            self.operands[operand], _ = self.storage.exchange(self.operands[operand], element, original)
+            sources[operand], _ = self.storage.exchange(sources[operand], element, original)
 
     def memory(self):
         """Returns host arrays over all memory of operands and outputs."""

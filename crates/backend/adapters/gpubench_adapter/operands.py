@@ -86,6 +86,14 @@ def admit(case):
         raise OutOfMemory("needs %.2f GiB of host memory, %.2f GiB is free" % gib)
 
 
+def generated(case):
+    """Returns the operands of a built-in op, if they fit."""
+    if case.density is not None and case.density * case.n**2 > MAX_EXPECTED_ENTRIES:
+        raise Unavailable("the stored entries exceed 32-bit offsets", "choose a smaller size or density")
+    admit(case)
+    return [make(case) for make in OPERANDS[case.op]]
+
+
 class Operands:
     """The operands of the last case, if any."""
 
@@ -94,30 +102,18 @@ class Operands:
 
     def of(self, case):
         """Returns the operands of `case`; new ones, unless it is the last case again."""
-        if case.own is not None:
-            return self._of_own(case)
-        if case.op not in OPERANDS:
+        if case.own is None and case.op not in OPERANDS:
             raise CellFailed("this adapter has no op named %s" % case.op)
         if self.fields != case.fields:
             self.drop()
-            if case.density is not None and case.density * case.n**2 > MAX_EXPECTED_ENTRIES:
-                raise Unavailable("the stored entries exceed 32-bit offsets", "choose a smaller size or density")
-            admit(case)
-            self.kept = [make(case) for make in OPERANDS[case.op]]
-            self.fields = case.fields
-        return self.kept
-
-    def _of_own(self, case):
-        if self.fields != case.fields:
-            self.drop()
-            self.kept = own_job.Inputs(case.own, case.n, case.seed, case.dtype_name)
+            self.kept = generated(case) if case.own is None else own_job.Inputs(case.own, case.n, case.seed, case.dtype)
             self.fields = case.fields
         return self.kept
 
     def fingerprint(self):
         """Returns the fingerprint of the kept operands."""
-        is_own = isinstance(self.kept, own_job.Inputs)
-        self.sum = self.sum or (own_job.fingerprint(self.kept.operands) if is_own else fingerprint(self.kept))
+        if self.sum is None:
+            self.sum = self.kept.fingerprint() if isinstance(self.kept, own_job.Inputs) else fingerprint(self.kept)
         return self.sum
 
     def drop(self):

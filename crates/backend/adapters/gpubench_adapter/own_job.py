@@ -9,21 +9,21 @@ from .errors import CellFailed
 from .generator import Csr
 from .job import Job
 from .own_op import check_present, kind_of
+from .storage import Storage
 
 # Types of NumPy's elements that an input may have: booleans, integers, real and complex numbers.
 KINDS = "biufc"
-TYPES = {"f32": np.float32, "f64": np.float64}
 
 
 class Inputs:
     """The inputs of one case. Arrays and sparse matrices are operands; the rest are constants."""
 
     def __init__(self, op, n, seed, dtype):
+        """`dtype` is the type of NumPy for which inputs are made, where their function takes one."""
         rng = np.random.default_rng([seed, n])
-        made = op.make(n, rng, np.dtype(TYPES[dtype])) if op.takes_dtype else op.make(n, rng)
-        values = list(made) if isinstance(made, (tuple, list)) else [made]
+        made = op.make(n, rng, dtype) if op.takes_dtype else op.make(n, rng)
         self.operands, self.form = [], []
-        for value in values:
+        for value in made if isinstance(made, (tuple, list)) else [made]:
             check_present(value)
             operand = _operand(value)
             if operand is not None:
@@ -40,12 +40,12 @@ class Inputs:
 
     def dtype(self):
         """Returns the element type that the inputs' numbers have: `f32` if none has more than 24 bits, else `f64`."""
-        types = [_values(operand).dtype for operand in self.operands if _values(operand).dtype.kind in "fc"]
+        types = [kind for kind in (values(operand).dtype for operand in self.operands) if kind.kind in "fc"]
         return "f32" if types and max(np.finfo(kind).bits for kind in types) <= 32 else "f64"
 
-    def nbytes(self):
-        """Returns the bytes of all operands."""
-        return sum(part.nbytes for operand in self.operands for part in _parts(operand))
+    def fingerprint(self):
+        """Returns the fingerprint of the operands."""
+        return fingerprint(self.operands)
 
 
 def _operand(value):
@@ -66,7 +66,8 @@ def _parts(operand):
     return [operand.indptr, operand.indices, operand.values] if isinstance(operand, Csr) else [operand]
 
 
-def _values(operand):
+def values(operand):
+    """Returns the array of an operand's stored values."""
     return operand.values if isinstance(operand, Csr) else operand
 
 
@@ -106,14 +107,12 @@ def is_on_host(leaf):
 
 
 def write(path, found):
-    """Writes leaves on the host to a file: a line that says how many arrays each has, then the arrays as NumPy writes them."""
+    """Writes leaves on the host to a file: a line with the shape of each sparse one, then the arrays as NumPy writes them."""
     with open(path, "wb") as file:
         file.write(json.dumps([list(leaf.shape) if isinstance(leaf, Csr) else None for leaf in found]).encode() + b"\n")
         for leaf in found:
             for part in _parts(leaf):
                 np.lib.format.write_array(file, np.asarray(part), allow_pickle=False)
-    # The parent compares files as they are, and its protocol describes arrays of built-in operations alone.
-    return []
 
 
 def read(path):
@@ -127,13 +126,10 @@ def read(path):
 class OwnJob(Job):
     """A prepared call of a function of the user's own."""
 
-    is_own = True
-
     def __init__(self, storage, op, variant, inputs):
         super().__init__(storage, inputs.operands, None)
-        self.form, self.mutates = inputs, op.mutates
-        function = variant.call(inputs.arguments(self.operands))
-        arguments = inputs.arguments
+        self.mutates, self.is_host = op.mutates, type(storage) is Storage
+        function, arguments = variant.call(inputs.arguments(self.operands)), inputs.arguments
         self.call = lambda *operands: function(*arguments(operands))
         self.parts = lambda result: [leaf for leaf in self.leaves(result) if not is_on_host(leaf) or self.is_host]
         self.kept = [storage.upload(operand) for operand in inputs.operands] if op.mutates else None
@@ -141,9 +137,14 @@ class OwnJob(Job):
             self.restore = lambda *operands: [self._assign(one, other) for one, other in zip(operands, self.kept)]
 
     @property
-    def is_host(self):
-        """Whether the library's arrays are NumPy's."""
-        return type(self.storage).__name__ == "Storage"
+    def sources(self):
+        # Where executions change their operands, each begins with those of the copies.
+        return self.kept if self.mutates else self.operands
+
+    def write(self, path, arrays):
+        write(path, arrays)
+        # The parent compares files as they are, and its protocol describes arrays of built-in operations alone.
+        return []
 
     def leaves(self, result):
         """Returns the dense arrays of a result in the library's form; of sparse matrices their parts."""
@@ -224,19 +225,7 @@ class OwnJob(Job):
     def _dense(self, operand):
         return self.storage.csr_parts(operand) if self._is_sparse(operand) else [operand]
 
-    def altered(self, operand, element, value):
-        if self.kept is None:
-            super().altered(operand, element, value)
-            return
-        # Each call begins with the operands restored, so the copies are altered.
-        self.kept[operand], original = self.storage.exchange(self.kept[operand], element, value)
-        try:
-            self.reset()
-            self.execute()
-        finally:
-            self.kept[operand], _ = self.storage.exchange(self.kept[operand], element, original)
-
     def fingerprint(self):
         if self.mutates:
             self.restore(*self.operands)
-        return fingerprint([self.storage.download(operand) if self._is_sparse(operand) else self._host(operand) for operand in self.operands])
+        return fingerprint([self.storage.download(operand) for operand in self.operands])

@@ -9,9 +9,11 @@ import numpy as np
 from . import own_op
 from .errors import CellFailed, Unavailable, one_line
 from .generator import Csr
-from .own_job import Inputs, fingerprint, leaves, read
+from .operands import Case
+from .own_job import Inputs, leaves, read, values
 from .own_op import OpError
-from .registry import ADAPTERS
+from .registry import ADAPTERS, BOTH
+from .storage import Storage
 
 # The error of an answer that no number describes.
 WRONG = 1.7976931348623157e308
@@ -43,11 +45,10 @@ class Judge:
         sizes = sizes or op.sizes
         try:
             if op.takes_dtype:
-                dtypes, per_size = list(own_op.DTYPES), None
+                dtypes = list(BOTH)
             else:
                 # The smallest size, because a larger one may not fit.
-                per_size = Inputs(op, op.sizes[0], 0, "f64")
-                dtypes = [per_size.dtype()]
+                dtypes = [Inputs(op, op.sizes[0], 0, None).dtype()]
             work = [self._work(op, n) for n in sizes] if op.work else []
         except OpError:
             raise
@@ -81,7 +82,7 @@ class Judge:
         bound = self._bound(op, case)
         fault, value = None, 0.0
         if op.judges is not None:
-            value = float(op.judges(answer if len(answer) != 1 else answer[0], *self.inputs.arguments(self._plain())))
+            value = float(op.judges(answer if len(answer) != 1 else answer[0], *self.inputs.arguments([_plain(operand) for operand in self.inputs.operands])))
             value = value if math.isfinite(value) else WRONG
         else:
             value, fault = compare(answer, self.right)
@@ -94,22 +95,18 @@ class Judge:
         if case == self.case:
             return
         self.case, self.decisive = None, None
-        self.inputs = Inputs(op, case["n"], case["seed"], case["dtype"])
-        again = Inputs(op, case["n"], case["seed"], case["dtype"])
-        self.fingerprint = fingerprint(self.inputs.operands)
-        if fingerprint(again.operands) != self.fingerprint:
+        typed = Case(case)
+        self.inputs, again = (Inputs(op, typed.n, typed.seed, typed.dtype) for _ in range(2))
+        self.fingerprint = self.inputs.fingerprint()
+        if again.fingerprint() != self.fingerprint:
             raise CellFailed("the inputs of %s differ between two calls with one seed: take all random numbers from rng" % op.name)
-        self.right = None if op.judges else self._right(op, self.inputs.operands)
+        self.right = None if op.judges else self._right(op)
         self.case = case
 
-    def _plain(self, operands=None):
-        """Returns operands as arrays of NumPy and matrices of SciPy."""
-        return [_plain(operand) for operand in operands or self.inputs.operands]
-
-    def _right(self, op, operands):
-        """Returns the leaves of the right answer, from inputs in float64."""
+    def _right(self, op):
+        """Returns the leaves of the right answer, from the inputs in float64."""
         function = op.right
-        arguments = self.inputs.arguments(self._plain([_promoted(operand) for operand in operands]))
+        arguments = self.inputs.arguments([_plain(_promoted(operand)) for operand in self.inputs.operands])
         if function is None:
             function = next(variant for variant in op.variants if variant.backend == "numpy").call(arguments)
         try:
@@ -125,8 +122,8 @@ class Judge:
             # A bound of 0 would leave no ratio of error and bound.
             return max(op.tolerance, sys.float_info.min)
         roundoff = {"f32": 2.0**-24, "f64": 2.0**-53}[case["dtype"]]
-        elements = max(1, sum(_size(leaf) for leaf in self.right))
-        operations = op.work(case["n"])[1] if op.work else sum(_size(operand) for operand in self.inputs.operands)
+        elements = max(1, sum(values(leaf).size for leaf in self.right))
+        operations = op.work(case["n"])[1] if op.work else sum(values(operand).size for operand in self.inputs.operands)
         return min(0.01, (CONSTANT + operations / elements) * roundoff)
 
     def _decisive(self, op, bound):
@@ -135,34 +132,33 @@ class Judge:
             return False
         rng = np.random.default_rng(0)
         for index, operand in enumerate(self.inputs.operands):
-            values = operand.values if isinstance(operand, Csr) else operand
-            if values.dtype.kind != "f" or values.size == 0:
+            stored = values(operand).reshape(-1)
+            if stored.dtype.kind != "f" or stored.size == 0:
                 continue
-            sizes = np.abs(values.astype(np.float64))
-            places = [0] + [int(place) for place in rng.integers(0, values.size, TRIES - 1)]
+            sizes = np.abs(stored.astype(np.float64))
+            indices = [0] + [int(index) for index in rng.integers(0, stored.size, TRIES - 1)]
             # Beyond all values, or beyond their sum, which the rounding of no sum hides.
-            for element, value in itertools.product(places, (2.0 * float(sizes.max()) + 1.0, float(sizes.sum()) + 2.0)):
-                if not value < float(np.finfo(values.dtype).max):
+            for element, value in itertools.product(indices, (2.0 * float(sizes.max()) + 1.0, float(sizes.sum()) + 2.0)):
+                if not value < float(np.finfo(stored.dtype).max):
                     continue
-                flat, old = values.reshape(-1), values.reshape(-1)[element].item()
-                flat[element] = value
+                old = stored[element].item()
+                stored[element] = value
                 try:
-                    changed, fault = compare(self._right(op, self.inputs.operands), self.right)
+                    changed, fault = compare(self._right(op), self.right)
                 except (CellFailed, Unavailable):
                     continue
                 finally:
-                    flat[element] = old
+                    stored[element] = old
                 if fault or changed > MARGIN * bound:
                     return {"operand": index, "element": element, "value": value}
         return False
 
 
 def _plain(operand):
+    """Returns an operand as an array of NumPy or a matrix of SciPy."""
     if not isinstance(operand, Csr):
         return operand
-    from scipy import sparse
-
-    return getattr(sparse, "csr_array", sparse.csr_matrix)((operand.values, operand.indices, operand.indptr), operand.shape)
+    return Storage().sparse(operand.indptr, operand.indices, operand.values, operand.shape)
 
 
 def _promoted(operand):
@@ -177,10 +173,6 @@ def _leaf(leaf):
         matrix = leaf.tocsr()
         return Csr(tuple(matrix.shape), matrix.indptr, matrix.indices, matrix.data)
     return np.array(leaf)
-
-
-def _size(leaf):
-    return leaf.values.size if isinstance(leaf, Csr) else leaf.size
 
 
 def compare(answer, right):

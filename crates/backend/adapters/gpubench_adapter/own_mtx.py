@@ -44,27 +44,27 @@ class _Lines:
             self.fail("the first line must be %%MatrixMarket matrix FORMAT FIELD SYMMETRY")
         return words[2:]
 
-    def next(self, what):
-        """Returns the words of the next line that says something."""
+    def line(self):
+        """Returns the words of the next line that says something, or `None` at the end."""
         while self.number < len(self.lines):
             line = self.lines[self.number].strip()
             self.number += 1
             if line and not line.startswith("%"):
                 return line.split()
-        self.number = max(1, self.number)
-        return self.fail("the file ends before %s" % what)
+        return None
+
+    def next(self, what):
+        """Returns the words of the next line that says something."""
+        return self.line() or self.fail("the file ends before %s" % what)
 
     def numbers(self, per_line, count):
         """Returns the numbers of the next `count` lines as rows of `per_line` numbers, and checks that nothing follows."""
-        first = self.number
-        rest = self.lines[first:]
-        is_plain = all(not line.startswith("%") for line in rest)
         found = None
-        if is_plain:
-            try:
-                found = np.array(" ".join(rest).split(), np.float64)
-            except ValueError:
-                found = None
+        try:
+            # Comments are no numbers, nor are mistakes: both are read line by line.
+            found = np.array(" ".join(self.lines[self.number :]).split(), np.float64)
+        except ValueError:
+            pass
         if found is None or found.size != per_line * count:
             found = self._one_by_one(per_line, count)
         return found.reshape(count, per_line)
@@ -80,11 +80,8 @@ class _Lines:
                 rows[place] = [float(word) for word in words]
             except ValueError:
                 self.fail("'%s' is no list of numbers" % " ".join(words)[:60])
-        while self.number < len(self.lines):
-            line = self.lines[self.number].strip()
-            self.number += 1
-            if line and not line.startswith("%"):
-                self.fail("more than %d entries" % count)
+        if self.line() is not None:
+            self.fail("more than %d entries" % count)
         return rows
 
 

@@ -55,7 +55,6 @@ OWNERS = {
     "scipy": ("numpy", "cupy", "torch", "jax", "ops"),
 }
 NAME = re.compile(r"^[a-z][a-z0-9_-]{0,39}$")
-DTYPES = ("f32", "f64")
 MAX_SIZE = 1 << 40
 
 

@@ -3,7 +3,7 @@
 import gc
 import os
 
-from . import answers, own_job, own_op, sampling
+from . import own_op, sampling
 from .backend import timed
 from .errors import CellFailed, Unavailable
 from .operands import Case, Operands
@@ -26,8 +26,8 @@ class Session:
         """Prepares a cell, executes it, writes its answer, and keeps the job."""
         number, cell = request["job"], request["cell"]
         self._free(number)
-        variant = self._variant(cell)
         case, cache = Case(cell["case"], own_op.find(self.ops, cell["case"]["op"])), cell.get("cache", "hot")
+        variant = self._variant(case, cell["variant"])
         self.backend.folder = os.path.dirname(request["answer"])
         phases = {"check_s": 0.0, "threads_s": 0.0}
 
@@ -39,7 +39,6 @@ class Session:
             phases["compile"] = {"cold_s": job.compile_s}
         # A device holds what the host sent; the CPU's job has a copy of its own.
         on_host = self.backend.adapter.side == "cpu"
-        write = answers.write if case.own is None else own_job.write
         inputs = job.fingerprint() if on_host else self.operands.fingerprint()
 
         notify("first")
@@ -49,14 +48,13 @@ class Session:
         job.settle()
         first = self.backend.time(job, cache)
         phases["first_s"], phases["first_device_s"] = first["host_s"], first.get("device_s")
-        if case.own is not None:
-            job.check_result()
+        job.check_result()
         if job.thread_choices and chosen not in job.thread_choices:
             _, phases["threads_s"] = timed(lambda: self._choose_threads(job, cache, notify))
 
         notify("check")
         arrays, phases["download_s"] = timed(job.answer)
-        described = write(request["answer"], arrays)
+        described = job.write(request["answer"], arrays)
         del arrays
         phases.update(self._copies(job, operands))
         job.keep_result()
@@ -109,7 +107,7 @@ class Session:
         elif job.result is None:
             raise CellFailed("the job has not executed since its answer was erased")
         arrays = job.answer()
-        described = (own_job.write if job.is_own else answers.write)(request["answer"], arrays)
+        described = job.write(request["answer"], arrays)
         # The answer need not be in memory together with the operands.
         del arrays
         job.keep_result()
@@ -151,14 +149,12 @@ class Session:
         self.jobs[number][0].settle()
         return self.jobs[number]
 
-    def _variant(self, cell):
-        case, name = cell["case"], cell["variant"]
-        own = own_op.find(self.ops, case["op"])
-        if own is not None:
-            return next(variant for variant in own.variants if (variant.name, variant.backend) == (name, self.backend.name))
+    def _variant(self, case, name):
+        if case.own is not None:
+            return next(variant for variant in case.own.variants if (variant.name, variant.backend) == (name, self.backend.name))
         for variant in self.backend.adapter.variants:
-            if (variant["op"], variant["name"]) == (case["op"], name):
-                if case["dtype"] not in variant["dtypes"]:
-                    raise Unavailable("%s does not support %s" % (name, case["dtype"]))
+            if (variant["op"], variant["name"]) == (case.op, name):
+                if case.dtype_name not in variant["dtypes"]:
+                    raise Unavailable("%s does not support %s" % (name, case.dtype_name))
                 return name
-        raise CellFailed("%s has no variant %s of %s" % (self.backend.name, name, case["op"]))
+        raise CellFailed("%s has no variant %s of %s" % (self.backend.name, name, case.op))
