@@ -1,5 +1,5 @@
 """gpubench's own variants next to NumPy, SciPy, CuPy, PyTorch and JAX, from reports that have all of them."""
-import csv, gzip, io, math, os
+import csv, functools, gzip, io, math, os
 
 from .kept import RESULTS, measured_with, origins, report as kept, revision
 from .text import duration, factor
@@ -297,6 +297,7 @@ def random_sizes():
     return "\n".join([machine, "", origins(sources), "", means(report, "gpu", totals=False), "", losses(report, "gpu"), "", *without_time(report)])
 
 
+@functools.cache
 def from_csv(name):
     """A run of which only report.csv is kept, as a report of the fields that times need."""
     number = lambda text: float(text) if text else None
@@ -348,16 +349,16 @@ HEADS = {"library or plain": "library or plain", "tuned": "own code"}
 
 def summary():
     """A row per op in float32: the means of both origins by both clocks; and of both element types the number of cells in which a library is faster."""
-    origins = {origin: by_op(takes) for origin, takes in ORIGINS.items()}
-    heads = [f"{HEADS[origin]}: {clock} clock" for origin in origins for clock in clocks("gpu")]
+    of_origins = {origin: by_op(takes) for origin, takes in ORIGINS.items()}
+    heads = [f"{HEADS[origin]}: {clock} clock" for origin in of_origins for clock in clocks("gpu")]
     lines = [f"| op | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
-    for op in dict.fromkeys(op for op, _ in next(iter(origins.values()))):
-        lines.append(f"| {op} | {' | '.join(str(of[op, 'f32'][clock]) for of in origins.values() for clock in clocks('gpu'))} |")
+    for op in dict.fromkeys(op for op, _ in next(iter(of_origins.values()))):
+        lines.append(f"| {op} | {' | '.join(str(of[op, 'f32'][clock]) for of in of_origins.values() for clock in clocks('gpu'))} |")
     counts = []
     for origin, takes in ORIGINS.items():
         of_all, worse = (sum(1 for clock in clocks("gpu") for _ in cells(kept(PEERS), "gpu", clock, takes)), lost(kept(PEERS), "gpu", takes))
         counts.append(f"{len(worse) or 'none'} of {of_all} ratios of {HEADS[origin]}")
-    apart = sorted((one.high / one.low - 1, op, dtype, one.cells) for of in origins.values() for (op, dtype), by_clock in of.items()
+    apart = sorted((one.high / one.low - 1, op, dtype, one.cells) for of in of_origins.values() for (op, dtype), by_clock in of.items()
                    for one in by_clock.values() if one.cells)
     most, op, dtype, count = apart[-1]
     return "\n".join([*lines, "", f"One of the three is faster, beyond the interval of the ratio, in {' and in '.join(counts)}, counting both element types and "

@@ -13,7 +13,7 @@ use crate::backend::external::{Adapter, NamedCommand, interpreter};
 use crate::backend::{BACKENDS, CUDA, External};
 use crate::executor::{self, PlannedCell, Watch};
 use crate::report::BackendState;
-use crate::settings::{Settings, own};
+use crate::settings::Settings;
 use crate::worker::Launcher;
 use crate::worker::describe;
 use crate::worker::operands::check_host;
@@ -47,7 +47,7 @@ pub fn describe(settings: &Settings) -> Result<Vec<External>> {
         let mut described = describe::described(description).map_err(|reason| {
             anyhow!("backend {name} cannot be used: {reason}; 'gpubench protocol-check' tests a program")
         })?;
-        described.variants.extend(own::variants(&name).cloned());
+        described.variants.extend(op::own::variants(&name).cloned());
         Ok(External { name, program, described })
     };
     asked.into_iter().map(external).collect()

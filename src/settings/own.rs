@@ -1,38 +1,15 @@
 //! Loads the Python files among the ops, which define operations of the user's own.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use anyhow::{Context, Result, anyhow};
 
 use super::config::SweepFile;
 use super::option_types::{Ops, Sizes};
 use super::options::SweepOptions;
-use crate::backend::Variant;
 use crate::backend::external::{interpreter, program_of_ops};
 use crate::op::own;
 use crate::worker::describe;
-
-/// The variants of the user's own operations, with the backends that run them.
-static VARIANTS: OnceLock<Vec<(String, Variant)>> = OnceLock::new();
-
-/// Returns the variants of the user's own operations on a backend.
-pub fn variants(backend: &str) -> impl Iterator<Item = &'static Variant> {
-    let all = VARIANTS.get().map(Vec::as_slice).unwrap_or_default();
-    all.iter().filter(move |(name, _)| name == backend).map(|(_, variant)| variant)
-}
-
-/// Returns the backends that run an operation of the user's own, in the order of its variants.
-pub fn backends(op: &str) -> Vec<String> {
-    let all = VARIANTS.get().map(Vec::as_slice).unwrap_or_default();
-    let mut found: Vec<String> = vec![];
-    for (backend, variant) in all {
-        if variant.op == op && !found.contains(backend) {
-            found.push(backend.clone());
-        }
-    }
-    found
-}
 
 /// Loads the files that the ops of a command line or of a sweep file name, puts the names of their operations in place, and
 /// returns the absolute paths of the files.
@@ -57,14 +34,10 @@ pub fn load(cli: &mut SweepOptions, file: &mut SweepFile) -> Result<Vec<PathBuf>
     let paths: Vec<PathBuf> = files.iter().map(|(_, path)| path.clone()).collect();
     let python = interpreter(python.as_deref())
         .map_err(|error| anyhow!("--ops {} needs Python: {error:#}", files[0].0))?;
-    let (process, described) = describe::described_ops(&program_of_ops(&python), &paths, &sizes)
+    let (process, ops) = describe::described_ops(&program_of_ops(&python), &paths, &sizes)
         .map_err(|reason| anyhow!("--ops: {reason}"))?;
     process.finish();
-    let ops: Vec<own::OwnOp> = described.iter().map(|described| described.op.clone()).collect();
-    own::register(&ops).map_err(|reason| anyhow!("--ops: {reason}"))?;
-    let variants = described.into_iter().flat_map(|described| described.variants);
-    // A process resolves the settings of one run.
-    let _ = VARIANTS.set(variants.map(|own| (own.backend, own.variant)).collect());
+    own::register(ops.clone()).map_err(|reason| anyhow!("--ops: {reason}"))?;
     let in_place = |layer: &mut SweepOptions| {
         let Some(Ops(names)) = &mut layer.ops else { return };
         let of_item = |item: &String| match files.iter().find(|(known, _)| known == item) {

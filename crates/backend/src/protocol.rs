@@ -210,7 +210,7 @@ pub enum Reply {
     /// Operations of the user's own.
     DescribedOps {
         /// The operations with their variants.
-        ops: Vec<DescribedOp>,
+        ops: Vec<OwnOp>,
     },
     /// The verdict on an answer of an operation of the user's own.
     Judged {
@@ -241,26 +241,6 @@ pub struct Described {
     pub summary: String,
     /// Variants of all its ops.
     pub variants: Vec<Variant>,
-}
-
-/// An operation of the user's own, with its variants.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct DescribedOp {
-    /// The operation.
-    #[serde(flatten)]
-    pub op: OwnOp,
-    /// The variants, of all backends.
-    pub variants: Vec<OwnVariant>,
-}
-
-/// A variant of an operation of the user's own.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct OwnVariant {
-    /// Name of the adapter that runs it.
-    pub backend: String,
-    /// The variant.
-    #[serde(flatten)]
-    pub variant: Variant,
 }
 
 /// An answer that its worker does not judge.

@@ -211,7 +211,7 @@ pub const MAIN_OPS: [&str; 7] = ["matmul", "elementwise", "reduction", "fft", "s
 
 /// Returns the op of that name, of gpubench or of the user's own.
 pub fn find(name: &str) -> Option<&'static dyn Op> {
-    OPS.iter().copied().find(|op| op.name() == name).or_else(|| own::find(name))
+    OPS.iter().copied().find(|op| op.name() == name).or_else(|| own::find_op(name))
 }
 
 /// Returns whether executions of the named op include the copies.

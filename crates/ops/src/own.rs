@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::RwLock;
 
+use gpubench_report::Variant;
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::Operand;
 use gpubench_report::error::CellError;
@@ -26,14 +27,24 @@ pub struct OwnOp {
     /// Sizes, bytes moved and FLOP, ascending; empty where the file says nothing of its work.
     #[serde(default)]
     pub work: Vec<(u64, f64, f64)>,
+    /// The variants, of all backends.
+    pub variants: Vec<OwnVariant>,
+}
+
+/// A variant of an operation of the user's own.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OwnVariant {
+    /// Name of the adapter that runs it.
+    pub backend: String,
+    /// The variant.
+    #[serde(flatten)]
+    pub variant: Variant,
 }
 
 /// An [`OwnOp`] as one of the ops.
 struct Registered {
     about: About,
-    dtypes: &'static [DType],
-    file: PathBuf,
-    work: Vec<(u64, f64, f64)>,
+    own: &'static OwnOp,
 }
 
 static REGISTERED: RwLock<Vec<&'static Registered>> = RwLock::new(Vec::new());
@@ -41,56 +52,49 @@ static REGISTERED: RwLock<Vec<&'static Registered>> = RwLock::new(Vec::new());
 /// Makes [`crate::find`] find these operations too, for the rest of the process.
 ///
 /// # Errors
-/// In one line: a name is that of an op of gpubench, or of another of these operations.
-pub fn register(ops: &[OwnOp]) -> Result<(), String> {
+/// In one line: a name is that of an op of gpubench, or of an operation of another file.
+pub fn register(ops: Vec<OwnOp>) -> Result<(), String> {
     let mut known = REGISTERED.write().unwrap_or_else(std::sync::PoisonError::into_inner);
     for op in ops {
         let file = op.file.file_name().unwrap_or_default().to_string_lossy();
         if OPS.iter().any(|built_in| built_in.name() == op.name) {
             return Err(format!("{file}: gpubench has an op named {}: choose another name", op.name));
         }
-        let same = known.iter().find(|other| other.about.name == op.name);
-        // A run on several devices, and one that is resumed, resolve their settings more than once.
-        if same.is_some_and(|same| same.file == op.file) {
-            continue;
-        }
-        if same.is_some() {
+        if let Some(same) = known.iter().find(|other| other.own.name == op.name) {
+            // A run on several devices, and one that is resumed, resolve their settings more than once.
+            if same.own.file == op.file {
+                continue;
+            }
             return Err(format!("{file}: another file defines {} too: choose another name", op.name));
         }
-        let word = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
-        let mut about = About::new(word(&op.name), word(&op.summary), Box::leak(op.sizes.clone().into()));
-        if op.work.is_empty() {
+        let own: &'static OwnOp = Box::leak(Box::new(op));
+        let mut about = About::new(&own.name, &own.summary, &own.sizes);
+        if own.work.is_empty() {
             about.limit = Limit::Latency;
         }
-        let dtypes = Box::leak(op.dtypes.clone().into());
-        known.push(Box::leak(Box::new(Registered {
-            about,
-            dtypes,
-            file: op.file.clone(),
-            work: op.work.clone(),
-        })));
+        known.push(Box::leak(Box::new(Registered { about, own })));
     }
     Ok(())
 }
 
-fn known(name: &str) -> Option<&'static Registered> {
-    let known = REGISTERED.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-    known.iter().copied().find(|op| op.about.name == name)
+fn registered() -> Vec<&'static Registered> {
+    REGISTERED.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+}
+
+/// Returns the operation of the user's own with that name, as one of the ops.
+pub(crate) fn find_op(name: &str) -> Option<&'static dyn Op> {
+    registered().into_iter().find(|op| op.own.name == name).map(|op| op as &dyn Op)
 }
 
 /// Returns the operation of the user's own with that name.
-pub(crate) fn find(name: &str) -> Option<&'static dyn Op> {
-    known(name).map(|op| op as &dyn Op)
+pub fn find(name: &str) -> Option<&'static OwnOp> {
+    registered().into_iter().map(|op| op.own).find(|op| op.name == name)
 }
 
-/// Returns whether that name is one of an operation of the user's own.
-pub fn is_own(name: &str) -> bool {
-    known(name).is_some()
-}
-
-/// Returns the element types of an operation of the user's own.
-pub fn dtypes(name: &str) -> Option<&'static [DType]> {
-    known(name).map(|op| op.dtypes)
+/// Returns the variants of all operations of the user's own on a backend.
+pub fn variants(backend: &str) -> impl Iterator<Item = &'static Variant> {
+    let all = registered().into_iter().flat_map(|op| &op.own.variants);
+    all.filter(move |own| own.backend == backend).map(|own| &own.variant)
 }
 
 impl Op for Registered {
@@ -100,8 +104,9 @@ impl Op for Registered {
 
     /// Between the sizes described, the work is that of a power of N.
     fn work(&self, case: &Case) -> Work {
-        let at = self.work.partition_point(|(n, ..)| *n < case.n);
-        let (bytes, flop) = match (at.checked_sub(1).and_then(|at| self.work.get(at)), self.work.get(at)) {
+        let work = &self.own.work;
+        let at = work.partition_point(|(n, ..)| *n < case.n);
+        let (bytes, flop) = match (at.checked_sub(1).and_then(|at| work.get(at)), work.get(at)) {
             (_, Some(&(n, bytes, flop))) if n == case.n => (bytes, flop),
             (Some(&(n, bytes, flop)), Some(&(other, more_bytes, more_flop))) => {
                 let share = (case.n as f64 / n as f64).ln() / (other as f64 / n as f64).ln();
@@ -151,26 +156,27 @@ mod tests {
             dtypes: vec![DType::F32],
             file,
             work,
+            variants: vec![],
         }
     }
 
     #[test]
     fn an_operation_is_found_once_it_is_registered_and_only_under_a_name_of_its_own() {
         assert!(crate::find("own-a").is_none());
-        register(&[op("own-a", &[])]).unwrap();
+        register(vec![op("own-a", &[])]).unwrap();
         let found = crate::find("own-a").unwrap();
         assert_eq!((found.about().sizes, found.about().limit), (&[8][..], Limit::Latency));
-        register(&[op("own-a", &[])]).unwrap();
+        register(vec![op("own-a", &[])]).unwrap();
         for name in ["matmul", "own-a"] {
             let other = OwnOp { file: "other.py".into(), ..op(name, &[]) };
-            assert!(register(&[other]).unwrap_err().contains("choose another name"), "{name}");
+            assert!(register(vec![other]).unwrap_err().contains("choose another name"), "{name}");
         }
-        assert!(crate::MAIN_OPS.iter().all(|name| !is_own(name)) && is_own("own-a"));
+        assert!(crate::MAIN_OPS.iter().all(|name| find(name).is_none()) && find("own-a").is_some());
     }
 
     #[test]
     fn work_between_sizes_is_that_of_a_power() {
-        register(&[op("own-b", &[(10, 100.0, 1000.0), (1000, 1e6, 1e9)])]).unwrap();
+        register(vec![op("own-b", &[(10, 100.0, 1000.0), (1000, 1e6, 1e9)])]).unwrap();
         let work = |n| {
             let case = Case { op: "own-b".into(), n, dtype: DType::F32, density: None, seed: 1 };
             let Work { flop, bytes } = crate::find("own-b").unwrap().work(&case);

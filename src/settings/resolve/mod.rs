@@ -8,6 +8,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use gpubench_report::format::{Unprintable, for_stdout};
+use gpubench_text::grouped::distinct;
 
 use crate::backend::{CUDA, Options};
 use crate::case::DType;
@@ -155,13 +156,11 @@ fn resolve_sweep(name: &str, asked: &SweepOptions) -> OpSweep {
     let op = op::find(name);
     let default_sizes = || op.map(|op| op.about().sizes.to_vec()).unwrap_or_default();
     // Of an operation of the user's own: the first type that its inputs can have, and the backends of its variants.
-    let default_dtypes = || match op::own::dtypes(name) {
-        Some(dtypes) => dtypes[..1].to_vec(),
-        None => DTypes::default().0,
-    };
-    let default_backends = || match op::own::is_own(name) {
-        true => own::backends(name),
-        false => Backends::default().0.names,
+    let of_file = op::own::find(name);
+    let default_dtypes = || of_file.map_or_else(|| DTypes::default().0, |op| op.dtypes[..1].to_vec());
+    let default_backends = || match of_file {
+        Some(op) => distinct(op.variants.iter().map(|variant| variant.backend.clone())),
+        None => Backends::default().0.names,
     };
     let given = asked.density.map(|density| density.0);
     OpSweep {

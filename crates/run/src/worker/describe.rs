@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use gpubench_backend::protocol::{Described, DescribedOp, Reply, Request};
+use gpubench_backend::protocol::{Described, Reply, Request};
 use gpubench_backend::{Options, Program};
+use gpubench_ops::own::OwnOp;
 
 use super::client::{Client, WaitError};
 use super::start_alone;
@@ -60,7 +61,7 @@ pub fn described_ops(
     program: &Program,
     files: &[PathBuf],
     sizes: &[u64],
-) -> Result<(Client, Vec<DescribedOp>), String> {
+) -> Result<(Client, Vec<OwnOp>), String> {
     let mut client =
         started("ops", program, &Request::DescribeOps { files: files.to_vec(), sizes: sizes.to_vec() })?;
     match client.wait(Instant::now() + LIMIT_OF_OPS, &|| false, &mut |_| {}) {

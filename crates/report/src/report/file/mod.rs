@@ -130,17 +130,21 @@ pub fn to_json(value: &impl Serialize) -> anyhow::Result<Vec<u8>> {
 
 /// Returns what [`to_json`] returns, compressed by gzip.
 pub fn to_json_gz(value: &impl Serialize) -> anyhow::Result<Vec<u8>> {
-    // Without a time and a name, so that equal reports make equal files.
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    let mut encoder = gzip_encoder();
     write_json(value, &mut encoder).context("cannot write the report as JSON")?;
     Ok(encoder.finish()?)
 }
 
-/// Returns bytes compressed by gzip, equal bytes always to the same.
+/// Returns bytes compressed by gzip.
 pub fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    let mut encoder = gzip_encoder();
     encoder.write_all(bytes)?;
     encoder.finish()
+}
+
+/// Compresses without a time and a name, so that equal contents make equal files.
+fn gzip_encoder() -> GzEncoder<Vec<u8>> {
+    GzEncoder::new(Vec::new(), Compression::best())
 }
 
 /// Returns the text of [`to_json`].

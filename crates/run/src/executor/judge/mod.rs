@@ -13,7 +13,6 @@ use gpubench_backend::host::vector_registers;
 use gpubench_backend::protocol::{Answered, Reply, Request};
 use gpubench_backend::verify::{KEPT, OPERANDS_CHANGED};
 use gpubench_backend::{Program, Variant};
-use gpubench_ops::own::is_own;
 use gpubench_ops::{self as op, Checked, Decisive, Op};
 use gpubench_report::case::Case;
 use gpubench_report::data::{self, Operand};
@@ -21,7 +20,7 @@ use gpubench_report::error::CellError;
 
 use crate::worker::operands::Operands;
 
-use own::{OwnJudge, OwnVerdict};
+use own::{AnswerVerdict, OwnJudge};
 
 /// The answers of external workers that were judged right.
 #[derive(Default)]
@@ -101,22 +100,65 @@ impl AnswerJudge {
         let Answered { phases, picked, threads, libraries, .. } = about.answered.clone();
         let mut phases = phases.unwrap_or_default();
         let start = Instant::now();
-        if is_own(&about.case.op) {
-            let OwnVerdict { error, complaint, inputs, decisive } = self.own.judge(about.case, path)?;
-            if about.answered.inputs != inputs {
-                return Err(CellError::Failed(OTHER_INPUTS.into()));
-            }
-            phases.check_s = start.elapsed().as_secs_f64();
-            if let Some(complaint) = complaint {
-                let reason = format!("the answer is wrong: {complaint}");
-                return Ok(Reply::Incorrect { error, inputs, phases, reason });
-            }
-            let answers = vec![own::fingerprint(path)?];
-            self.jobs.insert(job, Known { inputs: inputs.clone(), answers, decisive });
-            return Ok(Reply::Prepared { error, inputs, phases, picked, threads, libraries });
-        }
-        let op = about.op()?;
         let answer = about.read(path)?;
+        let AnswerVerdict { error, complaint, inputs, decisive } = self.verdict(path, about, &answer)?;
+        phases.check_s = start.elapsed().as_secs_f64();
+        if let Some(complaint) = complaint {
+            let reason = format!("the answer is wrong: {complaint}");
+            return Ok(Reply::Incorrect { error, inputs, phases, reason });
+        }
+        let answers = vec![answer.fingerprint()];
+        self.jobs.insert(job, Known { inputs: inputs.clone(), answers, decisive });
+        Ok(Reply::Prepared { error, inputs, phases, picked, threads, libraries })
+    }
+
+    /// Checks the answer of a timed execution, or of one after the answer was erased.
+    fn later(&mut self, job: u64, path: &Path, about: &AnswerContext<'_>) -> Result<Reply, CellError> {
+        let answer = about.read(path)?;
+        let known = self.jobs.get(&job).ok_or_else(not_prepared)?;
+        if about.answered.inputs != known.inputs {
+            return Ok(Reply::Refuted { reason: OPERANDS_CHANGED.into(), error: None });
+        }
+        let found = answer.fingerprint();
+        if known.answers.contains(&found) {
+            return Ok(Reply::Verified);
+        }
+        let AnswerVerdict { error, complaint, .. } = self.verdict(path, about, &answer)?;
+        if let Some(complaint) = complaint {
+            let reason = format!("the answer of a later execution is wrong: {complaint}");
+            return Ok(Reply::Refuted { reason, error: Some(error) });
+        }
+        self.jobs.get_mut(&job).ok_or_else(not_prepared)?.answers.push(found);
+        Ok(Reply::Verified)
+    }
+
+    /// Checks that the answer changed when an element of an operand did, and that the element is as before.
+    fn altered(&mut self, job: u64, path: &Path, about: &AnswerContext<'_>) -> Result<Reply, CellError> {
+        let found = about.read(path)?.fingerprint();
+        let known = self.jobs.get(&job).ok_or_else(not_prepared)?;
+        let reason = if known.answers.contains(&found) {
+            KEPT
+        } else if about.answered.inputs != known.inputs {
+            NOT_RESTORED
+        } else {
+            return Ok(Reply::Verified);
+        };
+        Ok(Reply::Refuted { reason: reason.into(), error: None })
+    }
+
+    /// Judges an answer to the inputs that the worker must have had.
+    fn verdict(
+        &mut self,
+        path: &Path,
+        about: &AnswerContext<'_>,
+        answer: &WorkerAnswer,
+    ) -> Result<AnswerVerdict, CellError> {
+        let WorkerAnswer::Arrays(answer) = answer else {
+            let verdict = self.own.judge(about.case, path)?;
+            let has_inputs = about.answered.inputs == verdict.inputs;
+            return if has_inputs { Ok(verdict) } else { Err(CellError::Failed(OTHER_INPUTS.into())) };
+        };
+        let op = about.op()?;
         let kept = self.operands.of(op, about.case, || Ok(()), || None)?;
         let inputs = kept.fingerprint.clone();
         if about.answered.inputs != inputs {
@@ -128,63 +170,26 @@ impl AnswerJudge {
             return Err(CellError::Failed(reason));
         }
         let decisive = op.decisive_element(about.case, &kept.operands);
-        let error = about.check(op, &kept.operands, &answer)?;
-        phases.check_s = start.elapsed().as_secs_f64();
-        if !error.is_right() {
-            let reason = format!("the answer is wrong: {}", error.complaint());
-            return Ok(Reply::Incorrect { error, inputs, phases, reason });
-        }
-        self.jobs.insert(
-            job,
-            Known { inputs: inputs.clone(), answers: vec![data::fingerprint(&answer)], decisive },
-        );
-        Ok(Reply::Prepared { error, inputs, phases, picked, threads, libraries })
+        let error = about.check(op, &kept.operands, answer)?;
+        let complaint = (!error.is_right()).then(|| error.complaint());
+        Ok(AnswerVerdict { error, complaint, inputs, decisive })
     }
+}
 
-    /// Checks the answer of a timed execution, or of one after the answer was erased.
-    fn later(&mut self, job: u64, path: &Path, about: &AnswerContext<'_>) -> Result<Reply, CellError> {
-        let is_own = is_own(&about.case.op);
-        let answer = if is_own { vec![] } else { about.read(path)? };
-        let known = self.jobs.get_mut(&job).ok_or_else(not_prepared)?;
-        if about.answered.inputs != known.inputs {
-            return Ok(Reply::Refuted { reason: OPERANDS_CHANGED.into(), error: None });
-        }
-        let found = if is_own { own::fingerprint(path)? } else { data::fingerprint(&answer) };
-        if known.answers.contains(&found) {
-            return Ok(Reply::Verified);
-        }
-        let (error, complaint) = if is_own {
-            let verdict = self.own.judge(about.case, path)?;
-            (verdict.error, verdict.complaint)
-        } else {
-            let op = about.op()?;
-            let kept = self.operands.of(op, about.case, || Ok(()), || None)?;
-            let error = about.check(op, &kept.operands, &answer)?;
-            (error, (!error.is_right()).then(|| error.complaint()))
-        };
-        if let Some(complaint) = complaint {
-            let reason = format!("the answer of a later execution is wrong: {complaint}");
-            return Ok(Reply::Refuted { reason, error: Some(error) });
-        }
-        known.answers.push(found);
-        Ok(Reply::Verified)
-    }
+/// An answer that a worker wrote.
+enum WorkerAnswer {
+    /// Of a built-in op.
+    Arrays(Vec<Operand>),
+    /// Of an operation of the user's own, whose process alone reads the file: its fingerprint.
+    File(u64),
+}
 
-    /// Checks that the answer changed when an element of an operand did, and that the element is as before.
-    fn altered(&mut self, job: u64, path: &Path, about: &AnswerContext<'_>) -> Result<Reply, CellError> {
-        let found = match is_own(&about.case.op) {
-            true => own::fingerprint(path)?,
-            false => data::fingerprint(&about.read(path)?),
-        };
-        let known = self.jobs.get(&job).ok_or_else(not_prepared)?;
-        let reason = if known.answers.contains(&found) {
-            KEPT
-        } else if about.answered.inputs != known.inputs {
-            NOT_RESTORED
-        } else {
-            return Ok(Reply::Verified);
-        };
-        Ok(Reply::Refuted { reason: reason.into(), error: None })
+impl WorkerAnswer {
+    fn fingerprint(&self) -> u64 {
+        match self {
+            WorkerAnswer::Arrays(arrays) => data::fingerprint(arrays),
+            WorkerAnswer::File(fingerprint) => *fingerprint,
+        }
     }
 }
 
@@ -221,10 +226,14 @@ impl AnswerContext<'_> {
             .ok_or_else(|| CellError::Failed(format!("there is no op named {}", self.case.op)))
     }
 
-    fn read(&self, path: &Path) -> Result<Vec<Operand>, CellError> {
+    fn read(&self, path: &Path) -> Result<WorkerAnswer, CellError> {
+        if op::own::find(&self.case.op).is_some() {
+            return own::fingerprint(path).map(WorkerAnswer::File);
+        }
         // The footprint counts the answer; twice as much leaves room for entries of a sparse answer beyond the expected.
         let most = 2 * self.op()?.footprint(self.case) + SMALL_BYTES;
         answer_file::read(path, &self.answered.arrays, self.case.n, most)
+            .map(WorkerAnswer::Arrays)
             .map_err(|reason| CellError::Failed(format!("its answer cannot be judged: {reason}")))
     }
 

@@ -26,7 +26,7 @@ pub(crate) struct OwnJudge {
 }
 
 /// The verdict on an answer.
-pub(super) struct OwnVerdict {
+pub(super) struct AnswerVerdict {
     pub(super) error: Checked,
     /// Reason that the answer is wrong, in one line.
     pub(super) complaint: Option<String>,
@@ -41,7 +41,7 @@ impl OwnJudge {
         OwnJudge { program, files, process: None }
     }
 
-    pub(super) fn judge(&mut self, case: &Case, answer: &Path) -> Result<OwnVerdict, CellError> {
+    pub(super) fn judge(&mut self, case: &Case, answer: &Path) -> Result<AnswerVerdict, CellError> {
         let failed = |reason: String| CellError::Failed(format!("its answer cannot be judged: {reason}"));
         let mut process = match self.process.take() {
             Some(process) => process,
@@ -56,7 +56,7 @@ impl OwnJudge {
                     Some(fault) => Some(format!("it {fault}")),
                     None => (!error.is_right()).then(|| error.complaint()),
                 };
-                Ok(OwnVerdict { error, complaint, inputs, decisive })
+                Ok(AnswerVerdict { error, complaint, inputs, decisive })
             }
             Ok(
                 Reply::Failed { reason, .. }

@@ -1,9 +1,7 @@
 //! Speed-ups against size, and where they cross 1: the three kinds of one report, or one kind of several.
 
 use crate::palette::Role;
-use gpubench_analysis::answer::{
-    Comparison, Contender, Crossover, Kind, Kinds, Pair, Place, Versus, factor_text,
-};
+use gpubench_analysis::answer::{Comparison, Contender, Crossover, Kind, Kinds, Pair, Place, Versus};
 use gpubench_document::report::crossover_text::{crossover_text, size_text};
 use gpubench_document::report::sentences::largest;
 use gpubench_ops as op;
@@ -215,28 +213,12 @@ fn points<'a>(
     pairs.iter().enumerate().map(point).collect()
 }
 
-/// `GPU 5.3x (4.9x to 5.6x), cuda/r2c 40 µs against cpu/mkl-2d 212 µs`
+/// `GPU 5.3x (4.9 to 5.6), cuda/r2c 40 µs against cpu/mkl-2d 212 µs`
 fn pair_text(pair: &Pair<'_>) -> String {
-    let ratio = pair.speed_up.0;
-    let leader = pair.speed_up.leader();
-    let side = |one, row: &Row, seconds: f64| {
-        (one, format!("{}/{} {}", row.backend, row.variant, time_text(seconds)))
-    };
-    let (first, second) =
-        (side(Contender::A, pair.a, pair.a_s.value), side(Contender::B, pair.b, pair.b_s.value));
-    let [low, high] = match leader {
-        Contender::A => [1.0 / ratio.high, 1.0 / ratio.low],
-        Contender::B => [ratio.low, ratio.high],
-    };
-    let [(_, winner), (_, other)] = if first.0 == leader { [first, second] } else { [second, first] };
-    format!(
-        "{} {} ({} to {}), {winner} against {other}{}",
-        pair.versus.label(leader),
-        factor_text(pair.speed_up.factor()),
-        factor_text(low),
-        factor_text(high),
-        if pair.is_unreliable() { ", unreliable" } else { "" },
-    )
+    let side = |row: &Row, seconds: f64| format!("{}/{} {}", row.backend, row.variant, time_text(seconds));
+    let [a, b] = [side(pair.a, pair.a_s.value), side(pair.b, pair.b_s.value)];
+    let [winner, other] = if pair.speed_up.leader() == Contender::A { [a, b] } else { [b, a] };
+    format!("{} ({}), {winner} against {other}", pair.speed_up_text(), pair.speed_up.interval_text())
 }
 
 /// The best variants at one of two sizes that were run at the other and have no time there: each with its row there.
