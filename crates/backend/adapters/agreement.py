@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares an adapter's times with those of the tool that the library's users have, for the same calls.
 
-usage: agreement.py NAME [--threads N] [--seconds S]
+usage: agreement.py NAME [--threads N] [--seconds S] [--ops FILE.py ...]
 
-NAME is an adapter. Both measure the same call on the same operands in this process, alternating, for S seconds per cell, with
+NAME is an adapter. Its cells are those of the built-in ops, or of the operations in files. Both measure the same call on the same operands in this process, alternating, for S seconds per cell, with
 hot caches. The tools: `timeit` for NumPy and JAX, `torch.utils.benchmark` for PyTorch, and the GPU times of
 `cupyx.profiler.benchmark` for CuPy, which are those of a stream that nothing blocks. Each figure is the 10th percentile,
 because other work only makes a time longer.
@@ -105,26 +105,44 @@ def main():
     parser.add_argument("name")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--ops", action="append", default=[])
     asked = parser.parse_args()
     os.environ.update({variable: str(asked.threads) for variable in THREAD_VARIABLES})
+    options = {"threads": asked.threads, "files": asked.ops}
     worker = Worker(asked.name, None)
-    ready = worker.answer(json.dumps({"type": "hello", "protocol": 5, "options": {"threads": asked.threads}}).encode())
+    ready = worker.answer(json.dumps({"type": "hello", "protocol": 5, "options": options}).encode())
     if ready["type"] != "ready":
         sys.exit("%s: %s" % (asked.name, ready["reason"]))
-    from gpubench_adapter.operands import OPERANDS, Case
-
     backend = worker.session.backend
     backend.folder = tempfile.gettempdir()
+    for label, job in jobs_of_files(worker.session) if asked.ops else built_in_jobs(backend):
+        job.settle()
+        ours, theirs, title = compare(asked.name, backend, job, asked.seconds)
+        figures = (asked.name, label, 1e6 * ours, title, 1e6 * theirs, ours / theirs)
+        print("%-10s %-32s adapter %10.1f us  %s %10.1f us  ratio %.3f" % figures, flush=True)
+
+
+def built_in_jobs(backend):
+    """Yields the first variant of each op at its sizes."""
+    from gpubench_adapter.operands import OPERANDS, Case
+
     for op, of_sides in SIZES.items():
         sizes = of_sides[backend.adapter.side == "gpu"]
         variants = [variant["name"] for variant in backend.adapter.variants if variant["op"] == op and variant["default"]]
         for n in sizes if variants else ():
             case = Case({"op": op, "n": n, "dtype": "f64", "seed": 42, "density": 0.01})
-            job = backend.prepare(variants[0], case, [make(case) for make in OPERANDS[op]])
-            job.settle()
-            ours, theirs, title = compare(asked.name, backend, job, asked.seconds)
-            figures = (asked.name, op, variants[0], n, 1e6 * ours, title, 1e6 * theirs, ours / theirs)
-            print("%-10s %-12s %-11s %5d  adapter %10.1f us  %s %10.1f us  ratio %.3f" % figures, flush=True)
+            yield "%s %s %d" % (op, variants[0], n), backend.prepare(variants[0], case, [make(case) for make in OPERANDS[op]])
+
+
+def jobs_of_files(session):
+    """Yields the variants of this backend of the user's own operations."""
+    from gpubench_adapter.operands import Case, Operands
+
+    for op in session.ops:
+        for variant in [variant for variant in op.variants if variant.backend == session.backend.name]:
+            for n in op.sizes:
+                case = Case({"op": op.name, "n": n, "dtype": "f64", "seed": 42}, op)
+                yield "%s %s %d" % (op.name, variant.name, n), session.backend.prepare(variant, case, Operands().of(case))
 
 
 if __name__ == "__main__":

@@ -54,6 +54,8 @@ OWNERS = {
     "numba": ("numpy", "cupy"),
     "scipy": ("numpy", "cupy", "torch", "jax", "ops"),
 }
+# Where this module is from; `gpubench run` holds it in memory, without a `__file__`.
+OWN_FOLDER = os.path.dirname(sys._getframe().f_code.co_filename)
 NAME = re.compile(r"^[a-z][a-z0-9_-]{0,39}$")
 MAX_SIZE = 1 << 40
 
@@ -255,7 +257,9 @@ class _Placeholders(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         while frame is not None:
             file = frame.f_code.co_filename
             if not file.startswith("<frozen importlib") and "importlib" not in file:
-                return file.startswith(self.folder)
+                # An environment may be next to the file; its packages are not the user's.
+                is_inside = file.startswith(self.folder) and not file.startswith(OWN_FOLDER)
+                return is_inside and not re.search("/(site|dist)-packages/", file[len(self.folder) - 1 :].replace(os.sep, "/"))
             frame = frame.f_back
         return False
 

@@ -252,6 +252,17 @@ class Judging(Files):
             text = HEAD.replace("rng.random((n, n))", function) + RIGHT
             self.assertIn("differ between two calls", self.verdict(text, "right"), function)
 
+    def test_packages_of_an_environment_next_to_the_file_import_what_is_there(self):
+        # A package that does without CuPy must find none, not a placeholder.
+        package = os.path.join(self.folder.name, ".venv", "lib", "python3", "site-packages")
+        os.makedirs(package)
+        with open(os.path.join(package, "optional.py"), "w") as file:
+            file.write("try:\n    import cupy\n    found = True\nexcept ImportError:\n    found = False\n")
+        described = self.described(
+            "import sys\nsys.path.append(%r)\nimport optional, cupy\nassert not optional.found\n" % package + HEAD + RIGHT
+        )
+        self.assertEqual(described["type"], "described-ops", described)
+
     def test_what_a_function_prints_stays_out_of_the_conversation(self):
         self.assertIsNone(self.verdict(HEAD + "@op.variant('mine')\ndef _(a):\n    print('{}')\n    return a + a\nprint('loaded')\n"))
 
