@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 import tempfile
+import weakref
 from types import ModuleType
 from typing import Any, Callable, Mapping, Optional, Sequence
 
@@ -26,6 +27,10 @@ op.inputs(%(inputs)s)
 VARIANT = "op.variant(%r, library=%r, setup=True, summary=%r)(lambda *inputs: load(%r))\n"
 REFERENCE = "op.reference(lambda *inputs: load('reference')(*inputs))\n"
 JUDGE = "op.judge(lambda answer, *inputs: load('judge')(answer, *inputs))\n"
+
+
+# The error of such an answer, for `time`.
+NOT_FINITE = 1.0
 
 
 def own_op() -> ModuleType:
@@ -79,7 +84,7 @@ def compare(
                 raise ValueError("%s names %r, which is no label of functions (%s)" % (parameter, label, ", ".join(labels)))
     with tempfile.TemporaryDirectory(prefix="gpubench-") as folder:
         file = _written(folder, functions, inputs, sizes, reference, None, tolerance, work, name, libraries or {}, sides or {})
-        return _report.run("--ops", file, *arguments, quiet=quiet)
+        return _report.run("--ops", file, *_interpreter(), *arguments, quiet=quiet)
 
 
 def _written(
@@ -97,9 +102,10 @@ def _written(
 ) -> str:
     """Writes an operation into a folder, and returns the path of its file."""
     own = own_op()
-    made = {"inputs": inputs, "reference": reference, "judge": judge, "work": work}
+    others = {"reference": reference, "judge": judge, "work": work}
+    made = {"inputs": inputs, **{what: function for what, function in others.items() if function is not None}}
     for what, function in [*made.items(), *functions.items()]:
-        if not (callable(function) or (function is None and what != "inputs")):
+        if not callable(function):
             raise TypeError("%s must be a function, not %s" % (what, own.kind_of(function)))
     try:
         op = own.Op(name, sizes, tolerance, work)
@@ -118,9 +124,8 @@ def _written(
 
     module = "gpubench_functions"
     shutil.copyfile(_functions.__file__, os.path.join(folder, module + ".py"))
-    kept = {what: function for what, function in made.items() if function}
-    kept.update(("variant-%d" % index, variant.function) for index, variant in enumerate(op.variants))
-    for what, function in kept.items():
+    made.update(("variant-%d" % index, variant.function) for index, variant in enumerate(op.variants))
+    for what, function in made.items():
         _functions.save(function, os.path.join(folder, what), own.variables_of)
     parameters = "n, rng, dtype" if op.takes_dtype else "n, rng"
     text = FILE % {
@@ -134,6 +139,11 @@ def _written(
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     return path
+
+
+def _interpreter() -> list[str]:
+    # The code of functions is that of one version of Python.
+    return ["--python", sys.executable]
 
 
 class Timing:
@@ -191,21 +201,32 @@ def time(
         side = "cpu"
     values = [_on_host(argument) for argument in arguments]
     sizes = [max([1, *getattr(value, "shape", ())]) for value in values if hasattr(value, "shape")] or [1]
-    label = getattr(function, "__name__", "function")
-    label = label if re.match("[A-Za-z]", label) else "function"
-    folder = tempfile.TemporaryDirectory(prefix="gpubench-")
+    name = getattr(function, "__name__", "function")
+    label = name if re.match("[A-Za-z]", name) else "function"
+    folder = _Folder()
     file = _written(
-        folder.name, {label: function}, lambda n, rng: tuple(values), sizes[:1], None, _is_finite, 0.5, None, "call",
+        folder.path, {label: function}, lambda n, rng: tuple(values), sizes[:1], None, _is_finite, 0.5, None, "call",
         {label: library} if library else {}, {label: side} if side else {},
     )  # fmt: skip
-    report = _report.run("--ops", file, "--out", os.path.join(folder.name, "results"), "--format", "csv", *options, quiet=True)
+    results = os.path.join(folder.path, "results")
+    try:
+        report = _report.run("--ops", file, *_interpreter(), "--out", results, "--format", "csv", *options, quiet=True)
+    except RunError as error:
+        raise RunError(str(error).replace("; the report is in " + results, "")) from None
     report._folder = folder
     row = report.rows[0]
-    if row["outcome"] == "incorrect":
-        raise RunError("%s was not timed: %s" % (label, row["reason"]))
     if row["outcome"] != "measured":
-        raise RunError("%s was not timed: %s%s" % (label, row["reason"], " (%s)" % row["fix"] if row["fix"] else ""))
+        reason = "its answer has values that are not finite" if row["error"] == NOT_FINITE else row["reason"]
+        raise RunError("%s was not timed: %s%s" % (name, reason, " (%s)" % row["fix"] if row["fix"] else ""))
     return Timing(report)
+
+
+class _Folder:
+    """A temporary folder that is removed with this object."""
+
+    def __init__(self) -> None:
+        self.path = tempfile.mkdtemp(prefix="gpubench-")
+        weakref.finalize(self, shutil.rmtree, self.path, True)
 
 
 def _home(value: Any) -> Optional[tuple[str, str]]:
@@ -245,4 +266,4 @@ def _is_finite(answer: Any, *inputs: Any) -> float:
         arrays = [numpy.asarray(getattr(part, "values", getattr(part, "data", part) if hasattr(part, "tocsr") else part)) for part in parts]
         return all(bool(numpy.isfinite(array).all()) for array in arrays if array.dtype.kind in "fc")
 
-    return 0.0 if finite(answer) or not finite(inputs) else 1.0
+    return 0.0 if finite(answer) or not finite(inputs) else NOT_FINITE

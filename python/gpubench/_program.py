@@ -46,7 +46,9 @@ def call(arguments: Sequence[str], quiet: bool = True) -> tuple[int, str]:
     """
     with tempfile.TemporaryFile() as output:
         # In a notebook, the program's own standard error would be that of the server.
-        process = subprocess.Popen([find(), *arguments], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            [find(), *arguments], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, env=_environment()
+        )
         messages: list[str] = []
         with process:
             assert process.stderr is not None
@@ -72,3 +74,13 @@ def call(arguments: Sequence[str], quiet: bool = True) -> tuple[int, str]:
     if code < 0 or code >= UNUSABLE:
         raise RunError(" ".join("".join(messages).split()) or "gpubench ended with code %d" % code)
     return code, text
+
+
+def _environment() -> dict[str, str]:
+    """Returns variables that make this interpreter the program's default."""
+    variables = dict(os.environ, PATH=os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]))
+    if sys.prefix != sys.base_prefix:
+        variables["VIRTUAL_ENV"] = sys.prefix
+    else:
+        variables.pop("VIRTUAL_ENV", None)
+    return variables

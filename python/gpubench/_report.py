@@ -12,7 +12,6 @@ import itertools
 import json
 import os
 import pathlib
-import sys
 import tempfile
 import time
 from functools import cached_property
@@ -185,8 +184,6 @@ def run(*arguments: Union[str, int, float, os.PathLike[str]], quiet: bool = Fals
     if folder is None:
         made = folder = _new_folder()
         words += ["--out", folder]
-    if _option(words, "--python") is None and _option(words, "--resume") is None:
-        words += ["--python", sys.executable]
     try:
         _program.call(["run", *words], quiet)
         return Report(folder)

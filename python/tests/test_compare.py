@@ -115,7 +115,7 @@ class Comparing(unittest.TestCase):
             (ValueError, "'matlab' of variant", {"NumPy": double}, matrix, [4], {"libraries": {"NumPy": "matlab"}}),
             (TypeError, "inputs must be a function, not a value of type ndarray", {"NumPy": double}, np.ones(3), [4], {}),
             (TypeError, "NumPy must be a function, not None", {"NumPy": None}, matrix, [4], {}),
-            (gpubench.RunError, "unexpected argument '--nonsense'", {"NumPy": double}, matrix, [4], {"arguments": ["--nonsense"]}),
+            (gpubench.RunError, "unknown argument '--nonsense'", {"NumPy": double}, matrix, [4], {"arguments": ["--nonsense"]}),
             (gpubench.RunError, "matmul", {"NumPy": double}, matrix, [4], {"name": "matmul"}),
             (gpubench.RunError, "ZeroDivisionError", {"NumPy": double}, lambda n, rng: 1 // 0, [4], {}),
         ]:
