@@ -16,18 +16,20 @@ from . import _functions, _report
 from ._program import RunError
 from ._report import Report
 
-# The file that `gpubench run --ops` gets. It loads each function only where it is called.
-FILE = """
+Function = Callable[..., Any]
+# The file that `gpubench run --ops` gets. It loads each function where it is called, and no other.
+HEAD = """
 import gpubench
-import %(functions)s as functions
-load = lambda name: functions.load(%(folder)r + name, gpubench.placeholders)
-op = gpubench.Op(%(name)r, sizes=%(sizes)r, tolerance=%(tolerance)r, work=%(work)s)
-op.inputs(%(inputs)s)
+import gpubench_functions
+
+def load(name):
+    return gpubench_functions.load(%r + name, gpubench.placeholders)
+
+op = gpubench.Op(%r, sizes=%r, tolerance=%r, mutates=%r, work=%s)
+op.inputs(lambda %s: load("inputs")(%s))
 """
 VARIANT = "op.variant(%r, library=%r, setup=True, summary=%r)(lambda *inputs: load(%r))\n"
-REFERENCE = "op.reference(lambda *inputs: load('reference')(*inputs))\n"
-JUDGE = "op.judge(lambda answer, *inputs: load('judge')(answer, *inputs))\n"
-
+OTHER = "op.%s(lambda *inputs: load(%r)(*inputs))\n"
 
 # The error of such an answer, for `time`.
 NOT_FINITE = 1.0
@@ -45,13 +47,14 @@ def own_op() -> ModuleType:
 
 
 def compare(
-    functions: Mapping[str, Callable[..., Any]],
-    inputs: Callable[..., Any],
+    functions: Mapping[str, Function],
+    inputs: Function,
     sizes: Sequence[int],
     *,
-    reference: Optional[Callable[..., Any]] = None,
+    reference: Optional[Function] = None,
     tolerance: Optional[float] = None,
     work: Optional[Callable[[int], tuple[float, float]]] = None,
+    mutates: bool = False,
     name: str = "operation",
     libraries: Optional[Mapping[str, str]] = None,
     sides: Optional[Mapping[str, str]] = None,
@@ -71,45 +74,39 @@ def compare(
 
     Every answer is compared with that of `reference`, by default the first function that uses NumPy, called with the inputs in
     float64. `tolerance` is the largest error of a right answer, relative to the largest value of the right one. `work(n)` returns
-    bytes moved and FLOP, for rates. `arguments` are further arguments of `gpubench run`, such as `["--max-time", "2s"]`.
-    Unless they name a folder by `--out`, the results are in a new folder in `results`.
+    bytes moved and FLOP, for rates. `mutates=True` says that functions change their inputs, which are then restored before each
+    call. `arguments` are further arguments of `gpubench run`, such as `["--max-time", "2s"]`. Unless they name a folder by
+    `--out`, the results are in a new folder in `results`. Progress is shown on `sys.stderr` unless `quiet`.
 
     Raises `ValueError` or `TypeError` for arguments that are not as described, and `RunError` if nothing was measured. A wrong
     answer raises nothing: `Report.failed` has its row.
     """
-    labels = set(functions)
-    for given, parameter in ((libraries or {}, "libraries"), (sides or {}, "sides")):
-        for label in given:
-            if label not in labels:
-                raise ValueError("%s names %r, which is no label of functions (%s)" % (parameter, label, ", ".join(labels)))
     with tempfile.TemporaryDirectory(prefix="gpubench-") as folder:
-        file = _written(folder, functions, inputs, sizes, reference, None, tolerance, work, name, libraries or {}, sides or {})
+        others = {"reference": reference, "work": work}
+        file = _write_operation(
+            folder, functions, inputs, sizes, others, name, libraries or {}, sides or {}, tolerance=tolerance, mutates=mutates
+        )
         return _report.run("--ops", file, *_interpreter(), *arguments, quiet=quiet)
 
 
-def _written(
-    folder: str,
-    functions: Mapping[str, Callable[..., Any]],
-    inputs: Callable[..., Any],
-    sizes: Sequence[int],
-    reference: Optional[Callable[..., Any]],
-    judge: Optional[Callable[..., Any]],
-    tolerance: Optional[float],
-    work: Optional[Callable[[int], tuple[float, float]]],
-    name: str,
-    libraries: Mapping[str, str],
-    sides: Mapping[str, str],
-) -> str:
-    """Writes an operation into a folder, and returns the path of its file."""
+def _write_operation(
+    folder: str, functions: Mapping[str, Function], inputs: Function, sizes: Sequence[int], others: Mapping[str, Optional[Function]],
+    name: str, libraries: Mapping[str, str], sides: Mapping[str, str], tolerance: Optional[float], mutates: bool = False,
+) -> str:  # fmt: skip
+    """Writes an operation into a folder, and returns the path of its file. `others` may have `reference`, `judge` and `work`."""
     own = own_op()
-    others = {"reference": reference, "judge": judge, "work": work}
-    made = {"inputs": inputs, **{what: function for what, function in others.items() if function is not None}}
-    for what, function in [*made.items(), *functions.items()]:
+    for labels, parameter in ((libraries, "libraries"), (sides, "sides")):
+        for label in labels:
+            if label not in functions:
+                raise ValueError("%s names %r, which is no label of the functions (%s)" % (parameter, label, ", ".join(functions)))
+    stored = {"inputs": inputs, **{what: function for what, function in others.items() if function is not None}}
+    for what, function in [*stored.items(), *functions.items()]:
         if not callable(function):
             raise TypeError("%s must be a function, not %s" % (what, own.kind_of(function)))
     try:
-        op = own.Op(name, sizes, tolerance, work)
-        # Operations are remembered for files that define several.
+        work = stored.get("work")
+        op = own.Op(name, sizes, tolerance, work, mutates)
+        # The module keeps operations for files that define several.
         own._defined.remove(op)
         op.inputs(inputs)
         for label, function in functions.items():
@@ -119,22 +116,19 @@ def _written(
         raise ValueError(str(error)) from None
     if not functions:
         raise ValueError("there is no function to measure: compare({'NumPy': function, ...}, inputs, sizes)")
-    if not (reference or judge or any(variant.backend == "numpy" for variant in op.variants)):
+    if not ({"reference", "judge"} & set(stored) or any(variant.backend == "numpy" for variant in op.variants)):
         raise ValueError("there is nothing to compare answers with: add a function that uses NumPy, or reference=FUNCTION")
 
-    module = "gpubench_functions"
-    shutil.copyfile(_functions.__file__, os.path.join(folder, module + ".py"))
-    made.update(("variant-%d" % index, variant.function) for index, variant in enumerate(op.variants))
-    for what, function in made.items():
+    shutil.copyfile(_functions.__file__, os.path.join(folder, "gpubench_functions.py"))
+    stored.update(("variant-%d" % index, variant.function) for index, variant in enumerate(op.variants))
+    for what, function in stored.items():
         _functions.save(function, os.path.join(folder, what), own.variables_of)
     parameters = "n, rng, dtype" if op.takes_dtype else "n, rng"
-    text = FILE % {
-        "functions": module, "folder": os.path.join(folder, ""), "name": name, "sizes": op.sizes, "tolerance": tolerance,
-        "work": "lambda n: load('work')(n)" if work else None, "inputs": "lambda %s: load('inputs')(%s)" % (parameters, parameters),
-    }  # fmt: skip
+    deferred = "lambda n: load('work')(n)" if work else None
+    text = HEAD % (os.path.join(folder, ""), name, op.sizes, tolerance, mutates, deferred, parameters, parameters)
     for index, (label, variant) in enumerate(zip(functions, op.variants)):
         text += VARIANT % (variant.name, variant.backend, inspect.getdoc(variant.function) or label, "variant-%d" % index)
-    text += (REFERENCE if reference else "") + (JUDGE if judge else "")
+    text += "".join(OTHER % (what, what) for what in ("reference", "judge") if what in stored)
     path = os.path.join(folder, "operation.py")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
@@ -176,7 +170,7 @@ def _span(seconds: float, interval: tuple[float, float]) -> str:
 
 
 def time(
-    function: Callable[..., Any],
+    function: Function,
     *arguments: Any,
     library: Optional[str] = None,
     side: Optional[str] = None,
@@ -193,9 +187,8 @@ def time(
     Raises `RunError` if the function fails, and `TypeError` for arguments of other types. The report is deleted with the result.
     """
     own = own_op()
-    found = [library] if library else own.libraries_of(function)
     homes = [home for home in map(_home, arguments) if home]
-    if not [one for one in found if one not in ("numpy", "scipy")] and homes:
+    if library is None and homes and set(own.libraries_of(function)) <= {"numpy", "scipy"}:
         library = homes[0][0]
     if side is None and any(home == ("torch", "cpu") or home == ("jax", "cpu") for home in homes):
         side = "cpu"
@@ -204,9 +197,9 @@ def time(
     name = getattr(function, "__name__", "function")
     label = name if re.match("[A-Za-z]", name) else "function"
     folder = _Folder()
-    file = _written(
-        folder.path, {label: function}, lambda n, rng: tuple(values), sizes[:1], None, _is_finite, 0.5, None, "call",
-        {label: library} if library else {}, {label: side} if side else {},
+    file = _write_operation(
+        folder.path, {label: function}, lambda n, rng: tuple(values), sizes[:1], {"judge": _is_finite}, "call",
+        {label: library} if library else {}, {label: side} if side else {}, tolerance=NOT_FINITE / 2,
     )  # fmt: skip
     results = os.path.join(folder.path, "results")
     try:
@@ -254,7 +247,9 @@ def _on_host(value: Any) -> Any:
         return value.detach().cpu().numpy()
     if home[0] == "cupy":
         return value.get()
-    return own_op().read_mtx.__globals__["np"].asarray(value)
+    import numpy
+
+    return numpy.asarray(value)
 
 
 def _is_finite(answer: Any, *inputs: Any) -> float:

@@ -15,7 +15,7 @@ import pathlib
 import tempfile
 import time
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Dict, Union
 
 from . import _program
 from ._program import RunError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-Row = dict[str, Any]
+Row = Dict[str, Any]
 # Columns of text, which may look like numbers.
 TEXTS = {
     "op", "dtype", "backend", "variant", "picked", "cache", "side", "accuracy", "origin", "outcome", "reason", "fix", "clock",

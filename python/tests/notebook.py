@@ -7,14 +7,14 @@ import unittest
 
 import nbclient
 import nbformat
-import place
+import checkout
 
 
 class Notebooks(unittest.TestCase):
     def test_each_runs_and_shows_a_table_and_a_chart(self):
         # The kernel finds the package of this checkout.
-        os.environ["PYTHONPATH"] = place.PACKAGE
-        files = sorted(pathlib.Path(place.ROOT, "docs/examples/python").glob("*.ipynb"))
+        os.environ["PYTHONPATH"] = checkout.PACKAGE
+        files = sorted(pathlib.Path(checkout.ROOT, "docs/examples/python").glob("*.ipynb"))
         self.assertTrue(files)
         for file in files:
             notebook = nbformat.read(file, as_version=4)

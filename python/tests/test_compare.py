@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 import numpy as np
-import place
+import checkout
 
 import gpubench
 
@@ -79,7 +79,7 @@ class Comparing(unittest.TestCase):
             self.assertEqual(gpubench.load(path).rows, self.report.rows)
         with self.assertRaisesRegex(FileNotFoundError, "no report.json"):
             gpubench.load("nowhere")
-        kept = gpubench.load(place.ROOT / "results/h200/article-python")
+        kept = gpubench.load(checkout.ROOT / "results/h200/article-python")
         self.assertEqual({"op", "kind", "b_faster_from", "words"} - set(kept.crossovers[0]), set())
         self.assertLess(len(kept._repr_html_()), 300_000)
         pathlib.Path("odd").mkdir()
@@ -141,7 +141,7 @@ class Comparing(unittest.TestCase):
             print([(row["variant"], row["backend"], row["outcome"]) for row in report.rows if row["backend"] == "numpy"])
             print(sorted({row["backend"] for row in report.rows}))
         """
-        self.assertEqual(place.python(text % SHORT, "."), "[('np', 'numpy', 'measured')]\n['cupy', 'numpy']")
+        self.assertEqual(checkout.python(text % SHORT, "."), "[('np', 'numpy', 'measured')]\n['cupy', 'numpy']")
 
 
 class Timing(unittest.TestCase):

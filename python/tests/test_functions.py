@@ -3,7 +3,7 @@ import os
 import tempfile
 import unittest
 
-import place
+import checkout
 
 # Each text runs in the main module.
 SAVE = """
@@ -36,11 +36,11 @@ class Sending(unittest.TestCase):
     def sent(self, texts, calls):
         """Returns the lines that calls of `f` print in another process than the one that runs the texts."""
         self.assertEqual(self.refused(texts), [])
-        return place.python(LOAD % calls, self.folder).splitlines()
+        return checkout.python(LOAD % calls, self.folder).splitlines()
 
     def refused(self, texts, before=""):
         """Returns the errors of sending the functions `f` that texts define."""
-        return place.python(before + SAVE % texts, self.folder).splitlines()
+        return checkout.python(before + SAVE % texts, self.folder).splitlines()
 
     def test_functions_of_the_main_module_arrive_with_what_they_use(self):
         cases = [

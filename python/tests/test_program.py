@@ -4,7 +4,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-import place  # noqa: F401  finds the package
+import checkout  # noqa: F401  finds the package
 
 from gpubench import RunError, _program, _report
 
