@@ -48,7 +48,7 @@ class _Pickler(pickle.Pickler):
         return NotImplemented
 
     def _state(self, function):
-        """Returns the variables of a function: those of its module, its closure's in their order, and its defaults."""
+        """Returns what `_filled` gives to a function: variables of its module and of its closure, defaults, and attributes."""
         used = self.variables_of(function)
         named = lambda name: _Variable(function, name, used[name])
         inner = function.__code__.co_freevars
@@ -58,6 +58,13 @@ class _Pickler(pickle.Pickler):
         defaults = [_Variable(function, name, value) for name, value in zip(parameters, defaults)]
         keywords = {name: _Variable(function, name, value) for name, value in (function.__kwdefaults__ or {}).items()}
         return outer, {name: named(name) for name in inner if name in used}, defaults, keywords, function.__dict__
+
+
+class _Unpickler(pickle.Unpickler):
+    """Takes the functions of this file from the copy that reads."""
+
+    def find_class(self, module, name):
+        return globals()[name] if module == "gpubench._functions" else super().find_class(module, name)
 
 
 def _is_importable(function):
@@ -100,10 +107,10 @@ def save(function, path, variables_of):
         current = pickler.current
         if _cloudpickle() is None or any(current.value is other for other in by_cloudpickle):
             variable = "" if current.name is None else "the variable %s of " % current.name
-            message = "%sfunction %s cannot be sent to the process that times it (%s: %s): move %s to a file of its own and import it%s"
+            message = "%sfunction %s cannot be sent to the process that times it (%s: %s): define the function, with what it uses, in a .py file and import it%s"
             advice = ", or install cloudpickle" if _cloudpickle() is None else ""
             name = getattr(current.function, "__name__", repr(current.function))
-            raise TypeError(message % (variable, name, type(reason).__name__, reason, name, advice)) from None
+            raise TypeError(message % (variable, name, type(reason).__name__, reason, advice)) from None
         by_cloudpickle.append(current.value)
 
 
@@ -119,6 +126,7 @@ def _made(code, module, name):
 
 
 def _filled(function, state):
+    """Gives a function its variables."""
     outer, inner, defaults, keywords, attributes = state
     function.__globals__.update(outer)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
@@ -143,5 +151,5 @@ def load(path, placeholders):
                 for folder in [os.path.dirname(os.path.abspath(__file__)), *folders]:
                     if not folder.startswith(of_python):
                         stack.enter_context(placeholders(folder))
-                _loaded[path] = pickle.load(file)
+                _loaded[path] = _Unpickler(file).load()
     return _loaded[path]
