@@ -69,8 +69,8 @@ def compare(
     parameter `dtype` it makes them for an element type, and `arguments=["--dtypes", "all"]` measures both.
 
     Each library runs in a process of its own, with this interpreter. Functions may be lambdas, closures, and functions of a
-    notebook. The library of a function is found by the modules that it uses; `libraries` and `sides` (`cpu` or `gpu`) name those
-    of labels where that is not enough.
+    notebook. The library of a function is that of its label (NumPy, SciPy, Numba, CuPy, PyTorch, JAX), else of the modules that it
+    uses; `libraries` and `sides` (`cpu` or `gpu`) map labels to others.
 
     Every answer is compared with that of `reference`, by default the first function that uses NumPy, called with the inputs in
     float64. `tolerance` is the largest error of a right answer, relative to the largest value of the right one. `work(n)` returns
@@ -111,7 +111,8 @@ def _write_operation(
         op.inputs(inputs)
         for label, function in functions.items():
             variant = re.sub("[^a-z0-9]+", "-", label.lower()).strip("-")
-            op.variant(variant, libraries.get(label), sides.get(label))(function)
+            library = libraries.get(label, "torch" if variant == "pytorch" else variant if variant in own.LIBRARIES else None)
+            op.variant(variant, library, sides.get(label))(function)
     except own.OpError as error:
         raise ValueError(str(error)) from None
     if not functions:

@@ -11,6 +11,7 @@ import numpy as np
 import checkout
 
 import gpubench
+from gpubench import _compare
 
 SHORT = ["--max-time", "50ms", "--no-peaks"]
 
@@ -31,7 +32,7 @@ class Comparing(unittest.TestCase):
         cls.report = gpubench.compare(
             {"NumPy": lambda a: a + offset, "Python loop": lambda a: np.array([[x + offset for x in row] for row in a]),
              "wrong": lambda a: a, "CuPy": lambda a: a + offset},
-            matrix, [8, 24], work=lambda n: (16 * n * n, n * n), libraries={"CuPy": "cupy"}, arguments=SHORT, quiet=True,
+            matrix, [8, 24], work=lambda n: (16 * n * n, n * n), arguments=SHORT, quiet=True,
         )  # fmt: skip
 
     @classmethod
@@ -167,6 +168,15 @@ class Timing(unittest.TestCase):
     def test_random_answers_and_numbers_as_arguments_are_accepted(self):
         found = gpubench.time(lambda a, k, kind: np.random.random(3) * k, np.full(4, np.nan), 2, "text", options=SHORT)
         self.assertGreater(found.host_s, 0)
+
+
+class Libraries(unittest.TestCase):
+    def test_the_library_of_a_function_is_found(self):
+        libraries_of = _compare.own_op().libraries_of
+        calls = lambda a: helper(a)
+        helper = lambda a: np.sin(a)
+        for function, expected in [(np.sin, "numpy"), (np.fft.fft2, "numpy"), (calls, "numpy"), (gzip.open, None), (helper, "numpy"), (len, None)]:
+            self.assertEqual(libraries_of(function), [expected] if expected else [], function)
 
 
 class Running(unittest.TestCase):
