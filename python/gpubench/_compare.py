@@ -86,7 +86,7 @@ def compare(
         file = _write_operation(
             folder, functions, inputs, sizes, others, name, libraries or {}, sides or {}, tolerance=tolerance, mutates=mutates
         )
-        return _report.run("--ops", file, *_interpreter(), *arguments, quiet=quiet)
+        return _run(file, arguments, quiet)
 
 
 def _write_operation(
@@ -95,6 +95,8 @@ def _write_operation(
 ) -> str:  # fmt: skip
     """Writes an operation into a folder, and returns the path of its file. `others` may have `reference`, `judge` and `work`."""
     own = own_op()
+    if not isinstance(functions, Mapping) or not all(isinstance(label, str) for label in functions):
+        raise TypeError("functions must be a dictionary of labels and functions, such as {'NumPy': function}")
     for labels, parameter in ((libraries, "libraries"), (sides, "sides")):
         for label in labels:
             if label not in functions:
@@ -136,9 +138,11 @@ def _write_operation(
     return path
 
 
-def _interpreter() -> list[str]:
+def _run(file: str, arguments: Sequence[str], quiet: bool, *others: str) -> Report:
+    if isinstance(arguments, str):
+        raise TypeError("further arguments must be a list, such as ['--max-time', '2s'], not a text")
     # The code of functions is that of one version of Python.
-    return ["--python", sys.executable]
+    return _report.run("--ops", file, "--python", sys.executable, *others, *arguments, quiet=quiet)
 
 
 class Timing:
@@ -196,7 +200,7 @@ def time(
     values = [_on_host(argument) for argument in arguments]
     sizes = [max([1, *getattr(value, "shape", ())]) for value in values if hasattr(value, "shape")] or [1]
     name = getattr(function, "__name__", "function")
-    label = name if re.match("[A-Za-z]", name) else "function"
+    label = name[:40] if re.match("[A-Za-z]", name) else "function"
     folder = _Folder()
     file = _write_operation(
         folder.path, {label: function}, lambda n, rng: tuple(values), sizes[:1], {"judge": _is_finite}, "call",
@@ -204,7 +208,7 @@ def time(
     )  # fmt: skip
     results = os.path.join(folder.path, "results")
     try:
-        report = _report.run("--ops", file, *_interpreter(), "--out", results, "--format", "csv", *options, quiet=True)
+        report = _run(file, options, True, "--out", results, "--format", "csv")
     except RunError as error:
         raise RunError(str(error).replace("; the report is in " + results, "")) from None
     report._folder = folder

@@ -69,7 +69,7 @@ class Report:
         self._file = found[0]
 
     def _shown(self, *arguments: str) -> str:
-        return _program.call(["show", str(self._file), "--no-color", *arguments])[1]
+        return _program.call(["show", str(self.path), "--no-color", *arguments])[1]
 
     @cached_property
     def rows(self) -> list[Row]:

@@ -115,6 +115,8 @@ class Comparing(unittest.TestCase):
             (ValueError, "libraries names 'Cupy'", {"NumPy": double}, matrix, [4], {"libraries": {"Cupy": "cupy"}}),
             (ValueError, "'matlab' of variant", {"NumPy": double}, matrix, [4], {"libraries": {"NumPy": "matlab"}}),
             (TypeError, "inputs must be a function, not a value of type ndarray", {"NumPy": double}, np.ones(3), [4], {}),
+            (TypeError, "must be a dictionary", [double], matrix, [4], {}),
+            (TypeError, "must be a list", {"NumPy": double}, matrix, [4], {"arguments": "--max-time 1s"}),
             (TypeError, "NumPy must be a function, not None", {"NumPy": None}, matrix, [4], {}),
             (gpubench.RunError, "unknown argument '--nonsense'", {"NumPy": double}, matrix, [4], {"arguments": ["--nonsense"]}),
             (gpubench.RunError, "matmul", {"NumPy": double}, matrix, [4], {"name": "matmul"}),
