@@ -4,6 +4,7 @@ reads it in another process of the same interpreter, which imports a copy of thi
 import contextlib
 import functools
 import importlib
+import linecache
 import marshal
 import os
 import pickle
@@ -42,7 +43,10 @@ class _Pickler(pickle.Pickler):
         if isinstance(value, types.FunctionType) and not _is_importable(value):
             code = marshal.dumps(value.__code__)
             module = None if value.__module__ == "__main__" else value.__module__
-            return _made, (code, module, value.__name__), self._state(value), None, None, _filled
+            # Some compilers read the source text, which the cells of a notebook have in no file.
+            file = value.__code__.co_filename
+            lines = [] if os.path.isfile(file) else linecache.getlines(file)
+            return _made, (code, module, value.__name__, lines), self._state(value), None, None, _filled
         if getattr(value, "__module__", None) == "__main__" and (isinstance(value, type) or _is_by_name(value)):
             raise pickle.PicklingError("%s is defined in __main__" % value.__qualname__)
         return NotImplemented
@@ -118,9 +122,11 @@ def _same(value):
     return value
 
 
-def _made(code, module, name):
+def _made(code, module, name, lines):
     """Returns a function without its variables, which may refer to it."""
     code, module = marshal.loads(code), module or "functions of __main__"
+    if lines:
+        linecache.cache[code.co_filename] = (sum(map(len, lines)), None, lines, code.co_filename)
     shared = _variables.setdefault(module, {"__name__": module, "__builtins__": __builtins__})
     return types.FunctionType(code, shared, name, None, tuple(types.CellType() for _ in code.co_freevars))
 

@@ -54,6 +54,8 @@ class Sending(unittest.TestCase):
             ("def a(n): return n == 0 or b(n - 1)\ndef b(n): return n != 0 and a(n - 1)\nf = a", "f(4)", "True"),
             ("import numpy as np\nbig = np.arange(1000)\ndef f(x): return big[x] + big.sum()", "f(3)", "499503"),
             ("import functools\ndef g(a, b): return a - b\nf = functools.partial(g, 10)", "f(4)", "6"),
+            ("import linecache\ntext = 'def f(x): return x'\nlinecache.cache['<cell>'] = (18, None, [text], '<cell>')\n"
+             "exec(compile(text, '<cell>', 'exec'))", "__import__('inspect').getsource(f)", "def f(x): return x"),
             ("import math\nf = math.hypot", "f(3, 4)", "5.0"),
             ("import numpy as np\nf = np.negative", "f(3)", "-3"),
             ("def f(x): return [missing_name for _ in range(0)]", "f(1)", "[]"),
