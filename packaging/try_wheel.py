@@ -124,6 +124,8 @@ def main():
 
         clean = {"HOME": str(folder), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
         gpubench = environment / "bin/gpubench"
+        importing = "import gpubench; print(gpubench.run('--ops', 'sin', '--sizes', '100', quiet=True))"
+        timed("the Python package", [environment / "bin/python", "-c", importing], env=clean, cwd=folder)
         doctor = json.loads(subprocess.run([gpubench, "doctor", "--json"], env=clean, cwd=folder, check=True, stdout=subprocess.PIPE).stdout)
         findings = [finding for backend in doctor["backends"] for finding in backend["findings"]]
         wrong = list(complaints(findings, environment, hidden))

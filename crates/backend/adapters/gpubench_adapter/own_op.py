@@ -13,6 +13,7 @@
         return scipy.ndimage.gaussian_filter(image, 3)
 """
 
+import contextlib
 import importlib.abc
 import importlib.util
 import inspect
@@ -190,29 +191,52 @@ def kind_of(value):
     return "None" if value is None else "a value of type %s" % type(value).__name__
 
 
+def names_of(code):
+    """Returns the names of variables outside of a function that its code, and functions defined in it, use."""
+    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return [*code.co_names, *code.co_freevars, *(name for one in inner for name in names_of(one))]
+
+
+def variables_of(function):
+    """Returns the variables outside of a function that it uses, with their values."""
+    known, code = dict(function.__globals__), function.__code__
+    for name, cell in zip(code.co_freevars, function.__closure__ or ()):
+        with contextlib.suppress(ValueError):
+            known[name] = cell.cell_contents
+    return {name: known[name] for name in names_of(code) if name in known}
+
+
 def libraries_of(function):
-    """Returns the libraries whose modules a function uses, by its names."""
-    function = inspect.unwrap(function)
-    code, names = getattr(function, "__code__", None), []
-    pending = [code] if code else []
+    """Returns the libraries that a function belongs to or uses, by the variables of it and of the functions next to it that it
+    calls."""
+    roots, pending, seen = [], [inspect.unwrap(function)], []
     while pending:
         one = pending.pop()
-        names += one.co_names
-        names += one.co_freevars
-        pending += [constant for constant in one.co_consts if isinstance(constant, types.CodeType)]
-    known = dict(getattr(function, "__globals__", {}))
-    for name, cell in zip(getattr(code, "co_freevars", ()), getattr(function, "__closure__", None) or ()):
-        known[name] = cell.cell_contents
-    roots = []
-    for name in names:
-        value = known.get(name)
-        module = value.__name__ if isinstance(value, types.ModuleType) else type(value).__module__
-        if isinstance(value, Missing):
-            module = value.__dict__["package"]
-        root = (module or "").split(".")[0]
-        if root in LIBRARIES and root not in roots:
-            roots.append(root)
+        seen.append(one)
+        home = _library(one)
+        variables = variables_of(one) if isinstance(one, types.FunctionType) and not home else {}
+        found = [home] + [_library(value) for value in variables.values()]
+        roots += [root for root in dict.fromkeys(found) if root and root not in roots]
+        for value in variables.values():
+            value = inspect.unwrap(value) if callable(value) and not isinstance(value, Missing) else value
+            is_neighbour = isinstance(value, types.FunctionType) and value.__module__ == one.__module__
+            if is_neighbour and not any(value is other for other in seen):
+                pending.append(value)
     return roots
+
+
+def _library(value):
+    """Returns the library that a value belongs to, or `None`."""
+    if isinstance(value, Missing):
+        module = value.__dict__["package"]
+    elif isinstance(value, types.ModuleType):
+        module = value.__name__
+    elif isinstance(value, (types.FunctionType, types.BuiltinFunctionType, type)):
+        module = value.__module__
+    else:
+        module = type(value).__module__
+    root = (module or "").split(".")[0]
+    return root if root in LIBRARIES else None
 
 
 class Missing(types.ModuleType):
@@ -270,6 +294,26 @@ class _Placeholders(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
+# The adapter that this process runs.
+_adapter = [None]
+
+
+@contextlib.contextmanager
+def placeholders(folder):
+    """A context in which the files of a folder import placeholders for the libraries of other adapters."""
+    finder = _Placeholders(folder, _adapter[0])
+    # What is found already hides what is not: the placeholders must come first.
+    sys.meta_path.insert(0, finder)
+    before = set(sys.modules)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        for name in set(sys.modules) - before:
+            if isinstance(sys.modules[name], Missing):
+                del sys.modules[name]
+
+
 def load(path, adapter):
     """Returns the operations of a file, which is imported with placeholders for the libraries of other adapters.
 
@@ -278,18 +322,17 @@ def load(path, adapter):
     path = os.path.abspath(path)
     folder = os.path.dirname(path)
     sys.modules["gpubench"] = sys.modules[__name__]
-    placeholders = _Placeholders(folder, adapter)
+    _adapter[0] = adapter
     _defined.clear()
-    # What is found already hides what is not: the placeholders must come first, and the file's neighbours last.
-    sys.meta_path.insert(0, placeholders)
+    # The file's neighbours come last.
     sys.path.append(folder)
-    before = set(sys.modules)
     try:
         name = "gpubench_file_" + re.sub(r"\W", "_", os.path.basename(path))
         spec = importlib.util.spec_from_file_location(name, path)
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
-        spec.loader.exec_module(module)
+        with placeholders(folder):
+            spec.loader.exec_module(module)
     except SyntaxError as error:
         raise OpError("%s:%s: %s" % (os.path.basename(error.filename or path), error.lineno, error.msg)) from None
     except OpError as error:
@@ -304,11 +347,6 @@ def load(path, adapter):
             raise
         said = " ".join(str(error).split())
         raise OpError("%s: %s%s" % (_place(path, error), type(error).__name__, ": " + said if said else "")) from None
-    finally:
-        sys.meta_path.remove(placeholders)
-        for name in set(sys.modules) - before:
-            if isinstance(sys.modules[name], Missing):
-                del sys.modules[name]
     ops = list(_defined)
     _require(ops, "%s defines no operation: make one by gpubench.Op(NAME, sizes=[...])", os.path.basename(path))
     for op in ops:

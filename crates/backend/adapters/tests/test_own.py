@@ -118,10 +118,17 @@ class Describing(Files):
             def _(a): return a @ a
             @op.variant("h")
             def _(a): return a * scale
+            def helper(a): return again(a) if a is None else torch.sin(a)
+            def again(a): return helper(a)
+            @op.variant("i")
+            def _(a): return again(a)
+            from cupy import sin
+            op.variant("j")(sin)
             """)
         found = {v["name"]: v["backend"] for v in self.described(text)["ops"][0]["variants"]}
         self.assertEqual(found, {
             "a": "cupy", "b": "cupy", "c": "torch", "d": "torch-cpu", "e": "jax", "f": "numpy", "torch": "torch", "g": "cupy", "h": "cupy",
+            "i": "torch", "j": "cupy",
         })
 
     def test_a_file_that_is_wrong_is_refused_with_the_line_at_fault(self):

@@ -1,0 +1,1 @@
+../../../crates/backend/adapters/gpubench_adapter/__init__.py

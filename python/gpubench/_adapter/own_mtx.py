@@ -1,0 +1,1 @@
+../../../crates/backend/adapters/gpubench_adapter/own_mtx.py
