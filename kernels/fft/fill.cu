@@ -1,6 +1,6 @@
 // The parts that cuFFT leaves to its caller for a real input and a full complex spectrum of N x N elements,
-// row-major: the half of the spectrum that a real-to-complex transform does not write, into the array that has the other
-// or from packed rows, and the conversion to complex input for a complex transform. A complex element is a pair, real part first.
+// row-major: the half of the spectrum that a real-to-complex transform does not write, and the conversion to complex
+// input for a complex transform. A complex element is a pair, real part first.
 
 #include "common.cuh"
 
@@ -21,23 +21,6 @@ __device__ __forceinline__ void fill_half(const Pair* __restrict__ left, Pair* _
     }
 }
 
-// All columns from 0 to n / 2, which are in rows of n / 2 + 1 elements. A block takes the same tiles as above.
-template <typename Pair>
-__device__ __forceinline__ void expand(const Pair* __restrict__ half, Pair* __restrict__ spectrum, unsigned n) {
-    const unsigned columns = n / 2 + 1, column = blockIdx.x * 64 + threadIdx.x % 64;
-    if (column >= columns) return;
-    const unsigned step = gridDim.y * 4;
-#pragma unroll 4
-    for (unsigned row = blockIdx.y * 4 + threadIdx.x / 64; row < n; row += step) {
-        Pair value = half[(size_t)row * columns + column];
-        spectrum[(size_t)row * n + column] = value;
-        // Columns 0 and, of an even n, n / 2 have their mirror image among themselves.
-        if (column == 0 || n - column < columns) continue;
-        value.y = -value.y;
-        spectrum[(size_t)(row == 0 ? 0 : n - row) * n + (n - column)] = value;
-    }
-}
-
 // Converts real elements to complex ones with an imaginary part of zero.
 template <typename Real, typename Pair>
 __device__ __forceinline__ void to_complex(const Real* __restrict__ real, Pair* __restrict__ pairs, u64 count) {
@@ -53,14 +36,6 @@ __device__ __forceinline__ void to_complex(const Real* __restrict__ real, Pair* 
 extern "C" __global__ void fft_fill_f32(float2* spectrum, unsigned n) { fill_half(spectrum, spectrum, n); }
 
 extern "C" __global__ void fft_fill_f64(double2* spectrum, unsigned n) { fill_half(spectrum, spectrum, n); }
-
-extern "C" __global__ void fft_expand_f32(const float2* half, float2* spectrum, unsigned n) {
-    expand(half, spectrum, n);
-}
-
-extern "C" __global__ void fft_expand_f64(const double2* half, double2* spectrum, unsigned n) {
-    expand(half, spectrum, n);
-}
 
 extern "C" __global__ void fft_to_complex_f32(const float* real, float2* pairs, u64 count) {
     to_complex(real, pairs, count);

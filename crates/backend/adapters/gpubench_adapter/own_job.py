@@ -34,6 +34,10 @@ class Inputs:
             else:
                 raise CellFailed("the inputs have %s: return NumPy arrays, SciPy's sparse matrices, numbers or texts" % kind_of(value))
 
+    def __iter__(self):
+        """The operands, as those of a built-in op."""
+        return iter(self.operands)
+
     def arguments(self, operands):
         """Returns the arguments of a variant, with these operands in place of the arrays."""
         return [operands[value] if is_operand else value for is_operand, value in self.form]

@@ -3,7 +3,7 @@
 import unittest
 
 from cells import try_every_variant
-from conversation import Conversation
+from conversation import FOLDER, Conversation
 
 
 def is_ready(name):
@@ -30,6 +30,20 @@ class Gpus(unittest.TestCase):
     def test_every_variant_of_jax(self):
         self.adapter("jax")
         try_every_variant(self, "jax", may_skip=[("svd", "qr"), ("svd", "jacobi"), ("svd", "polar")])
+
+    def test_operations_of_the_users_own_run_on_every_library(self):
+        file = str(FOLDER / "builtin_ops.py")
+        for name in ("cupy", "torch"):
+            with self.subTest(name=name):
+                self.adapter(name)
+                with Conversation("ops") as judge, Conversation(name) as adapter:
+                    described = judge.ask("describe-ops", files=[file], sizes=[64])
+                    self.assertEqual(adapter.hello(files=[file])["type"], "ready")
+                    for op in described["ops"]:
+                        for variant in [one for one in op["variants"] if one["backend"] == name]:
+                            prepared = adapter.prepare(op["name"], variant["name"], 64, "f64")
+                            self.assertEqual(prepared["type"], "answered", prepared)
+                            self.assertGreater(prepared["phases"]["pinned"]["upload"]["bytes"], 0)
 
     def test_a_gpu_sample_has_both_clocks_and_a_cell_its_copies(self):
         for name in ("cupy", "torch"):

@@ -7,9 +7,12 @@ import unittest
 import numpy as np
 
 from conversation import FOLDER  # noqa: F401, puts the package on the path
+from gpubench_adapter import own_op
+from gpubench_adapter.accelerator import Accelerator
 from gpubench_adapter.backend import Backend
 from gpubench_adapter.errors import OutOfMemory
 from gpubench_adapter.job import Job
+from gpubench_adapter.own_job import Inputs, OwnJob
 from gpubench_adapter.session import Session
 from gpubench_adapter.storage import Storage
 from gpubench_adapter.worker import Worker
@@ -152,6 +155,24 @@ class Sessions(unittest.TestCase):
             self.assertEqual((reply["type"], reply["crowded"]), ("skipped", is_crowded), kind)
         with self.assertRaises(OutOfMemory):
             self.measure(0)
+
+
+class Copied(Library):
+    """A library whose memory is another one, of which only the CPU is there."""
+
+    memory, wait, timed_copy, copies = "pageable", Accelerator.wait, Accelerator.timed_copy, Accelerator.copies
+
+
+class Copies(unittest.TestCase):
+    def test_inputs_of_the_users_own_are_copied_like_those_of_a_built_in_op(self):
+        op = own_op.Op("scaled", [4])
+        op.inputs(lambda n, rng: (rng.random((n, n)), 2.0, np.arange(n)))
+        op.variant("numpy")(lambda a, factor, shift: a * factor + shift)
+        backend, inputs = Copied(), Inputs(op, 4, 42, None)
+        job = OwnJob(backend.storage, op, op.variants[0], inputs)
+        job.execute()
+        phases = backend.copies(job, inputs)
+        self.assertEqual((phases["upload"]["bytes"], phases["download"]["bytes"]), (8 * 16 + 8 * 4, 8 * 16))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ use cudarc::cufft::sys::{self, cufftType};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
 use gpubench_report::case::DType;
 
-use super::launch::fits;
 use super::succeeded;
 use crate::{CellError, Cuda, DeviceElement, Result, driver};
 
@@ -21,33 +20,13 @@ fn check(call: &str, status: sys::cufftResult) -> Result<()> {
     succeeded(call, status)
 }
 
-/// Input and output of a forward transform of `n x n` elements.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SpectrumLayout {
-    /// Real to columns 0 to `n / 2` of rows of `n` complex elements; the other columns stay as they are.
-    Left,
-    /// Real to rows of `n / 2 + 1` complex elements.
-    PackedHalf,
-    /// Complex elements in place.
-    InPlace,
-}
-
-impl SpectrumLayout {
-    /// Returns the number of reals in the output.
-    pub(crate) fn len(self, n: usize) -> usize {
-        match self {
-            SpectrumLayout::PackedHalf => 2 * n * (n / 2 + 1),
-            SpectrumLayout::Left | SpectrumLayout::InPlace => 2 * n * n,
-        }
-    }
-}
-
-/// A forward 2-D transform of `n x n` elements, with its work area.
+/// A forward 2-D transform of `n x n` elements, with its work area: of real elements to the left half of complex ones, or of
+/// complex elements in place.
 pub(crate) struct SquareTransform<T> {
     raw: sys::cufftHandle,
     stream: Arc<CudaStream>,
-    layout: SpectrumLayout,
-    n: usize,
+    is_real: bool,
+    area: usize,
     /// The plan uses it as long as it exists.
     _work: Option<CudaSlice<u8>>,
     element: PhantomData<T>,
@@ -55,7 +34,7 @@ pub(crate) struct SquareTransform<T> {
 
 impl<T: DeviceElement> SquareTransform<T> {
     /// Makes the plan, and allocates its work area.
-    pub(crate) fn new(cuda: &Cuda, n: usize, layout: SpectrumLayout) -> Result<Self> {
+    pub(crate) fn new(cuda: &Cuda, n: usize, is_real: bool) -> Result<Self> {
         let side =
             c_longlong::try_from(n).ok().filter(|side| *side >= 1 && side.checked_mul(*side).is_some());
         let side = side.ok_or_else(|| CellError::Failed(format!("cuFFT cannot index {n} x {n} elements")))?;
@@ -66,21 +45,17 @@ impl<T: DeviceElement> SquareTransform<T> {
         check("cufftCreate", unsafe { sys::cufftCreate(&mut raw) })?;
         // From here on, Drop destroys the handle.
         let (stream, element) = (Arc::clone(stream), PhantomData);
-        let mut plan = SquareTransform { raw, stream, layout, n, _work: None, element };
+        let mut plan = SquareTransform { raw, stream, is_real, area: n * n, _work: None, element };
         // SAFETY: the handle is live and has no plan yet, as this call requires.
         check("cufftSetAutoAllocation", unsafe { sys::cufftSetAutoAllocation(raw, 0) })?;
         let (mut sides, mut input, mut output) = ([side; 2], [side; 2], [side; 2]);
         let sides = sides.as_mut_ptr();
-        // Null pointers stand for packed rows on both sides.
-        let (inembed, onembed) = match layout {
-            SpectrumLayout::Left => (input.as_mut_ptr(), output.as_mut_ptr()),
-            SpectrumLayout::PackedHalf | SpectrumLayout::InPlace => (null_mut(), null_mut()),
-        };
-        let kind = match (T::DTYPE, layout) {
-            (DType::F32, SpectrumLayout::InPlace) => cufftType::CUFFT_C2C,
-            (DType::F64, SpectrumLayout::InPlace) => cufftType::CUFFT_Z2Z,
-            (DType::F32, _) => cufftType::CUFFT_R2C,
-            (DType::F64, _) => cufftType::CUFFT_D2Z,
+        // From real elements: the first `n / 2 + 1` elements of rows of length `n`. Otherwise packed rows.
+        let (kind, inembed, onembed) = match (T::DTYPE, is_real) {
+            (DType::F32, true) => (cufftType::CUFFT_R2C, input.as_mut_ptr(), output.as_mut_ptr()),
+            (DType::F64, true) => (cufftType::CUFFT_D2Z, input.as_mut_ptr(), output.as_mut_ptr()),
+            (DType::F32, false) => (cufftType::CUFFT_C2C, null_mut(), null_mut()),
+            (DType::F64, false) => (cufftType::CUFFT_Z2Z, null_mut(), null_mut()),
         };
         let (area, mut bytes) = (side * side, 0);
         // SAFETY: the handle is live; the three arrays hold `rank` = 2 entries each, or are null together,
@@ -101,14 +76,15 @@ impl<T: DeviceElement> SquareTransform<T> {
         Ok(plan)
     }
 
-    /// Enqueues the transform of `input` (`n * n` reals) to `output` in the plan's layout.
+    pub(crate) fn is_real(&self) -> bool {
+        self.is_real
+    }
+
+    /// Enqueues the transform of `input` (`n * n` reals). Writes columns 0 to `n / 2` of every row of `output` (`n *
+    /// n` complex elements, `2 * n * n` reals) and leaves the others unchanged.
     pub(crate) fn transform_real(&self, input: &CudaSlice<T>, output: &mut CudaSlice<T>) -> Result<()> {
         let call = "real to complex transform";
-        if self.layout == SpectrumLayout::InPlace {
-            return Err(CellError::call(call, "the plan is of complex elements"));
-        }
-        fits("the input", input, self.n * self.n)?;
-        fits("the spectrum", output, self.layout.len(self.n))?;
+        self.check_use(call, true, &[(input.len(), self.area), (output.len(), 2 * self.area)])?;
         let (input, _read) = input.device_ptr(&self.stream);
         let (output, _write) = output.device_ptr_mut(&self.stream);
         // SAFETY: the plan is of this type and has its work area; the lengths were checked, and a shared and an
@@ -124,10 +100,7 @@ impl<T: DeviceElement> SquareTransform<T> {
     /// Enqueues the transform of `data` in place: `n * n` complex elements, `2 * n * n` reals.
     pub(crate) fn in_place(&self, data: &mut CudaSlice<T>) -> Result<()> {
         let call = "complex transform";
-        if self.layout != SpectrumLayout::InPlace {
-            return Err(CellError::call(call, "the plan is of real elements"));
-        }
-        fits("the spectrum", data, self.layout.len(self.n))?;
+        self.check_use(call, false, &[(data.len(), 2 * self.area)])?;
         let (data, _write) = data.device_ptr_mut(&self.stream);
         // SAFETY: the plan is of this type and has its work area; the length was checked; cuFFT allows input and output to be
         // the same.
@@ -137,6 +110,19 @@ impl<T: DeviceElement> SquareTransform<T> {
                 DType::F64 => sys::cufftExecZ2Z(self.raw, data as *mut _, data as *mut _, FORWARD),
             }
         })
+    }
+
+    /// Fails if the plan is of the other type, or a slice has the wrong length: pairs of elements given and needed.
+    fn check_use(&self, call: &str, is_real: bool, lengths: &[(usize, usize)]) -> Result<()> {
+        if self.is_real != is_real {
+            return Err(CellError::call(call, "the plan is of the other type"));
+        }
+        match lengths.iter().find(|(given, needed)| given != needed) {
+            Some((given, needed)) => {
+                Err(CellError::call(call, format!("got {given} elements, expected {needed}")))
+            }
+            None => Ok(()),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use gpubench_report::data::{Dense, Operand};
 use rustfft::num_complex::Complex;
 
 use super::dense::Resident;
-use crate::ffi::cufft::{SpectrumLayout, SquareTransform};
+use crate::ffi::cufft::SquareTransform;
 use crate::ffi::launch::{enqueue, fits, read, write};
 use crate::ffi::tuning::grid;
 use crate::kernels::{KernelSource, kernel_source};
@@ -21,55 +21,39 @@ pub(super) static KERNELS: &[Kernel] = &[
         variant: variant("fft", "r2c", "cuFFT real to complex, then one kernel fills the other half"),
         sources: &[&SOURCE],
         libraries: &[Library::Cufft],
-        prepare: by_dtype!(transform, SpectrumLayout::Left),
-    },
-    Kernel {
-        variant: variant(
-            "fft",
-            "r2c-packed",
-            "cuFFT real to complex in packed rows, then one kernel makes the whole",
-        ),
-        sources: &[&SOURCE],
-        libraries: &[Library::Cufft],
-        prepare: by_dtype!(transform, SpectrumLayout::PackedHalf),
+        prepare: by_dtype!(transform, true),
     },
     Kernel {
         variant: variant("fft", "c2c", "input converted to complex, then cuFFT complex to complex"),
         sources: &[&SOURCE],
         libraries: &[Library::Cufft],
-        prepare: by_dtype!(transform, SpectrumLayout::InPlace),
+        prepare: by_dtype!(transform, false),
     },
 ];
 
 /// Makes the job. Converting to complex is part of the op, because its input is real.
-fn transform<T: DeviceElement>(setup: Setup<'_>, layout: SpectrumLayout) -> Result<Box<Prepared>> {
+fn transform<T: DeviceElement>(setup: Setup<'_>, is_real: bool) -> Result<Box<Prepared>> {
     let (cuda, n) = (setup.cuda, setup.n());
     cuda.require(Library::Cufft)?;
-    let is_packed = layout == SpectrumLayout::PackedHalf;
-    setup.reserve_matrices(if is_packed { 5 } else { 3 })?;
+    setup.reserve_matrices(3)?;
     let kernels = FftKernels::load(cuda, n)?;
     // The answer has `n * n` pairs of real and imaginary part.
     let arrays = Resident::<T, T, 1>::new(setup, 2 * n * n)?;
-    let mut half = cuda.alloc(if is_packed { layout.len(n) } else { 0 })?;
     // A single element is its own spectrum.
     let plan = match n {
         ..2 => None,
-        _ => Some(SquareTransform::new(cuda, n, layout)?),
+        _ => Some(SquareTransform::new(cuda, n, is_real)?),
     };
-    Ok(arrays.job(spectrum, move |Cuda { stream, .. }, [input], spectrum| match (&plan, layout) {
-        (Some(plan), SpectrumLayout::Left) => {
+    Ok(arrays.job(spectrum, move |Cuda { stream, .. }, [input], spectrum| match &plan {
+        Some(plan) if plan.is_real() => {
             plan.transform_real(input, spectrum)?;
             kernels.fill_half(stream, spectrum)
         }
-        (Some(plan), SpectrumLayout::PackedHalf) => {
-            plan.transform_real(input, &mut half)?;
-            kernels.expand(stream, &half, spectrum)
-        }
-        (Some(plan), SpectrumLayout::InPlace) => {
+        Some(plan) => {
             kernels.to_complex(stream, input, spectrum)?;
             plan.in_place(spectrum)
         }
-        (None, _) => kernels.to_complex(stream, input, spectrum),
+        None => kernels.to_complex(stream, input, spectrum),
     }))
 }
 
@@ -84,7 +68,7 @@ fn pairs<T: Copy>(reals: &[T]) -> Vec<Complex<T>> {
     reals.chunks_exact(2).map(|pair| Complex::new(pair[0], pair[1])).collect()
 }
 
-/// Columns and rows that a block of `fft_fill` and `fft_expand` takes; 4 rows at a time, 4 times.
+/// Columns and rows that a block of `fft_fill` writes; 4 rows at a time, 4 times.
 const FILL_TILE: (u32, u32) = (64, 16);
 /// Maximum number of blocks along y that every device supports; the kernel loops over further rows.
 const MAX_BLOCKS_Y: u32 = 65_535;
@@ -92,7 +76,6 @@ const MAX_BLOCKS_Y: u32 = 65_535;
 /// The kernels before and after cuFFT for transforms of `n x n` elements.
 struct FftKernels<T> {
     fill_half: CudaFunction,
-    expand: CudaFunction,
     to_complex: CudaFunction,
     n: u32,
     to_complex_grid: u32,
@@ -103,7 +86,6 @@ impl<T: DeviceElement> FftKernels<T> {
     fn load(cuda: &Cuda, n: usize) -> Result<Self> {
         Ok(FftKernels {
             fill_half: cuda.function(&SOURCE, &format!("fft_fill_{}", T::DTYPE))?,
-            expand: cuda.function(&SOURCE, &format!("fft_expand_{}", T::DTYPE))?,
             to_complex: cuda.function(&SOURCE, &format!("fft_to_complex_{}", T::DTYPE))?,
             n: u32::try_from(n).map_err(|error| CellError::call("fft_fill", error))?,
             to_complex_grid: grid(cuda, n * n),
@@ -122,24 +104,10 @@ impl<T: DeviceElement> FftKernels<T> {
         if columns == 0 {
             return Ok(());
         }
+        let grid = (columns.div_ceil(FILL_TILE.0), self.n.div_ceil(FILL_TILE.1).min(MAX_BLOCKS_Y));
         let arguments = [write(stream, spectrum), self.n.into()];
         // SAFETY: the entry takes (pair*, u32); it reads and writes rows and columns below `n`, within the checked length.
-        unsafe { enqueue(stream, &self.fill_half, self.tiles(columns), arguments) }
-    }
-
-    /// Enqueues the kernel that writes an `n x n` spectrum (`2 * n * n` reals) from its columns 0 to `n / 2`, in packed rows.
-    fn expand(&self, stream: &CudaStream, half: &CudaSlice<T>, spectrum: &mut CudaSlice<T>) -> Result<()> {
-        fits("the half", half, SpectrumLayout::PackedHalf.len(self.n as usize))?;
-        fits("the spectrum", spectrum, 2 * self.area())?;
-        let arguments = [read(stream, half), write(stream, spectrum), self.n.into()];
-        // SAFETY: the entry takes (const pair*, pair*, u32); it reads columns up to `n / 2` of packed rows, and writes rows and
-        // columns below `n`, within the checked lengths.
-        unsafe { enqueue(stream, &self.expand, self.tiles(self.n / 2 + 1), arguments) }
-    }
-
-    /// Returns the grid of a kernel that writes so many columns of all rows.
-    fn tiles(&self, columns: u32) -> (u32, u32) {
-        (columns.div_ceil(FILL_TILE.0), self.n.div_ceil(FILL_TILE.1).min(MAX_BLOCKS_Y))
+        unsafe { enqueue(stream, &self.fill_half, grid, arguments) }
     }
 
     /// Enqueues the kernel that copies `n * n` reals to the real parts of as many pairs, with imaginary parts zero.
