@@ -160,7 +160,10 @@ class Sessions(unittest.TestCase):
 class Copied(Library):
     """A library whose memory is another one, of which only the CPU is there."""
 
-    memory, wait, timed_copy, copies = "pageable", Accelerator.wait, Accelerator.timed_copy, Accelerator.copies
+    memory, timed_copy, copies = "pageable", Accelerator.timed_copy, Accelerator.copies
+
+    def wait(self, _arrays):
+        pass
 
 
 class Copies(unittest.TestCase):
