@@ -8,19 +8,19 @@ between. With --check it writes nothing, and exits with an error if a file would
 """
 import os, re, subprocess, sys, tempfile
 
-from tables import article, lessons, libraries, program, rules, screens, soak
+from tables import article, lessons, libraries, own, program, rules, screens, soak
 from tables.kept import ROOT, report
 
 PAGES = ("README.md", "docs/article.md", "docs/kernels/ozaki2-int8.md", "docs/lessons.md",
-         "docs/limits-of-the-method.md", "docs/measurement.md", "docs/peaks.md", "docs/peers.md", "docs/soak.md")
+         "docs/limits-of-the-method.md", "docs/measurement.md", "docs/own-operation.md", "docs/peaks.md", "docs/peers.md", "docs/soak.md")
 BLOCKS = {
     "provenance": article.provenance, "largest": article.largest_with_provenance, "wins": article.wins, "compared": article.compared,
     "clock_checks": article.clock_checks,
     "machine_quality": article.machine_quality, "matmul_peaks": article.matmul_peaks, "second_run": article.second_run, "screen": screens.screen, "lessons": lessons.lessons,
     "peers_short": libraries.summary, "cpu_libraries_larger": libraries.of_larger_cpu,
-    "ozaki2": rules.ozaki2,
+    "ozaki2": rules.ozaki2, "fft_layouts": rules.layouts,
     "peers": libraries.by_origin, "peers_random": libraries.random_sizes,
-    "soak_run": soak.run,
+    "soak_run": soak.run, "own_examples": own.examples, "own_agreement": own.agreement,
 }
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 # The charts that pages show, by folder.

@@ -51,17 +51,46 @@ pub fn missing(report: &Report) -> Vec<MissingLibrary<'_>> {
     grouped(keyed).into_iter().map(missing).collect()
 }
 
-/// Returns the words of the libraries of which a side has times: `mkl`, `openblas`, `cublas`.
+/// Returns the words of the libraries of which a side has times: `mkl`, `openblas`, `cublas`, or `numpy` of a Python library.
 pub fn measured(report: &Report, side: Side) -> BTreeSet<&str> {
-    let rows = report.rows.iter().filter(|row| row.side == side && row.execute.is_some());
-    let libraries = rows.filter(|row| row.is_headline() && row.origin() == Origin::Library);
-    libraries.map(|row| vendor_of(row.doer())).collect()
+    of_origin(report, side, Origin::Library).map(word).collect()
+}
+
+/// The variants of other backends are functions of the one library that the backend is named for.
+fn word(row: &Row) -> &str {
+    match row.backend.as_str() {
+        "cpu" | "cuda" => vendor_of(row.doer()),
+        backend => backend,
+    }
+}
+
+/// Returns whether a side has times of plain loops.
+pub fn has_plain(report: &Report, side: Side) -> bool {
+    of_origin(report, side, Origin::Plain).next().is_some()
+}
+
+fn of_origin(report: &Report, side: Side, origin: Origin) -> impl Iterator<Item = &Row> {
+    let rows = report.rows.iter().filter(move |row| row.side == side && row.execute.is_some());
+    rows.filter(move |row| row.is_headline() && row.origin() == origin)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use gpubench_report::report::example;
+
+    #[test]
+    fn a_python_library_is_named_by_its_backend_whatever_its_functions_are_called() {
+        let mut rows = [
+            example::measured("fft", 100, "numpy", "scipy-fft2", 1e-3),
+            example::measured("blur", 100, "numpy", "mine", 1e-3),
+            example::measured("matmul", 100, "cpu", "openblas", 1e-3),
+        ];
+        rows.iter_mut().for_each(|row| row.side = Side::Cpu);
+        let report = example::of(rows);
+        assert_eq!(Vec::from_iter(measured(&report, Side::Cpu)), ["numpy", "openblas"]);
+        assert!(!has_plain(&report, Side::Cpu));
+    }
 
     #[test]
     fn a_library_that_was_not_found_is_named_with_its_ops_and_its_fix() {

@@ -134,7 +134,9 @@ class OwnJob(Job):
         super().__init__(storage, inputs.operands, None)
         self.mutates, self.is_host = op.mutates, type(storage) is Storage
         function, arguments = variant.call(inputs.arguments(self.operands)), inputs.arguments
-        self.call = lambda *operands: function(*arguments(operands))
+        # Without constants among the inputs, nothing but the function itself is in the time.
+        has_constants = not all(is_operand for is_operand, _ in inputs.form)
+        self.call = (lambda *operands: function(*arguments(operands))) if has_constants else function
         self.parts = lambda result: [leaf for leaf in self.leaves(result) if not is_on_host(leaf) or self.is_host]
         self.kept = [storage.upload(operand) for operand in inputs.operands] if op.mutates else None
         if op.mutates:

@@ -84,7 +84,7 @@ spgemm       10000  CPU 5.1x   none    CPU 5.1x   CPU 5.1x   none         never
 svd          10000  CPU 20.5x  none    CPU 20.5x  CPU 20.5x  none         never
 
 !: unreliable (1 of the 70 fastest times, mostly drifting).
-CPU: the fastest of openblas, plain loops.
+CPU: the fastest of openblas.
 1 of 71 cells failed.
 Warning: one core took 2.3 times as long as another.
 Results: results/7. More: gpubench show --tables (or --legend)
