@@ -24,7 +24,7 @@ def kept(name):
 
 def examples():
     """A row per example: its largest size."""
-    lines = ["| file | op | largest N | best CPU | best GPU: device clock | data stays | copied each call |",
+    lines = ["| file | op | largest N | best CPU | best GPU: device clock | data stays: host clock | copied each call: pageable |",
              "|---|---|---:|---:|---:|---:|---:|"]
     for name in EXAMPLES:
         of_report = kept(name)

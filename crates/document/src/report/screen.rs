@@ -214,7 +214,7 @@ fn libraries_note(sweeps: &Sweeps<'_>, missing: &[MissingLibrary<'_>]) -> Option
     let loops = libraries::has_plain(sweeps.report, Side::Cpu).then_some("plain loops");
     let found = Vec::from_iter(libraries::measured(sweeps.report, Side::Cpu).into_iter().chain(loops));
     (sweeps.comparisons() > 0 && !sweeps.versus.is_named() && !found.is_empty()).then(|| {
-        let own = "Own code: gpubench's may compete too, on both sides; you cannot call it.";
+        let own = "Own code: with routines of gpubench's own, on CPU and GPU, that no program can call.";
         let own = if sweeps.shows_tuned { format!(" {own}") } else { String::new() };
         format!("CPU: the fastest of {}.{own}", found.join(", "))
     })

@@ -263,7 +263,8 @@ pub(crate) fn crossing(line: &SpeedUpLine) -> Option<CrossingMark> {
         Place::At(size) => size.clamp(first, last),
         Place::Beyond => last,
     };
-    let label = format!("N = {}", size_text(size, found.interval));
+    let mark = if found.is_unreliable { "!" } else { "" };
+    let label = format!("N = {}{mark}", size_text(size, found.interval));
     Some(CrossingMark { hue: line.series.style.hue, size, interval: found.interval.map(end), label })
 }
 
