@@ -29,7 +29,8 @@ const BALANCE: f64 = 10.0;
 const GIGA: f64 = 1e9;
 
 impl Quantity {
-    /// The unit of an op's throughput: that of the resource which limits it at large sizes; `None` where latency does.
+    /// The unit of an op's throughput: that of the resource which limits it at large sizes; `None` where latency does, and where
+    /// no work is known.
     pub(crate) fn throughput(op: &str, rows: &[&Row]) -> Option<Quantity> {
         let work = match op::find(op) {
             Some(op) => {
@@ -42,6 +43,8 @@ impl Quantity {
             None => rows.iter().max_by_key(|row| row.case.n)?.work,
         };
         match limit(op) {
+            // An operation of the user's own may not say its work.
+            _ if work.flop.max(work.bytes) <= 0.0 => None,
             Limit::Latency => None,
             Limit::Bus => Some(Quantity::Bytes),
             Limit::Read | Limit::ReadAndWrite if work.flop > BALANCE * work.bytes => Some(Quantity::Flops),

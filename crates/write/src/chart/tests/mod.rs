@@ -89,9 +89,12 @@ fn the_charts_that_say_something_are_drawn_unless_others_are_named() {
 }
 
 #[test]
-fn an_op_that_latency_limits_has_a_chart_of_times_instead_of_throughput() {
+fn ops_without_a_throughput_have_charts_of_times() {
     let report = example::of([1, 10].map(|n| measured("overhead", n, "cuda", "launch", 1e-5)));
     assert_eq!(names(&[("", &report)], Selection::Default), "time-overhead-f32");
+    let mut own = [1, 10].map(|n| measured("blur", n, "cpu", "mine", 1e-5));
+    own.iter_mut().for_each(|row| row.work = Default::default());
+    assert_eq!(names(&[("", &example::of(own))], Selection::Default), "time-blur-f32");
 }
 
 #[test]
