@@ -40,7 +40,7 @@ def examples():
     environment = of_report["environment"]
     of = {backend["name"]: backend["description"] for backend in environment["backends"] if backend.get("description")}
     return "\n".join([*lines, "", f"gpubench {revision(environment)}, {environment['started'][:10]}: {of['cupy']['name']} against "
-                      f"{environment['host']['cpu']}, {of['numpy']['threads']} threads; cold caches; `results/h200/own`."])
+                      f"{environment['host']['cpu']}, NumPy and SciPy on up to {of['numpy']['threads']} threads, most functions on one; cold caches; `results/h200/own`."])
 
 
 def agreement():

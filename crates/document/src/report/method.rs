@@ -40,6 +40,7 @@ pub fn method(report: &Report, all_variants: bool) -> Vec<String> {
     }
     lines.extend(speed_up(report));
     lines.extend(constant(&rows));
+    lines.extend(python_calls(report, &rows));
     lines.extend(caches(&rows));
     lines.extend(sampling(report, &rows));
     lines.extend(refinement(report));
@@ -138,6 +139,19 @@ fn constant(rows: &[&Row]) -> Option<String> {
     Some(format!("Device clock: the time between two events, minus the {add} that they take."))
 }
 
+/// What Python adds to host times, by library; `None` without one.
+fn python_calls(report: &Report, rows: &[&Row]) -> Option<String> {
+    let added = |name: &&str| {
+        let seconds = report.environment.backend(name)?.description.get("call_overhead_s")?.as_f64()?;
+        Some(format!("{} ({name})", time_text(seconds)))
+    };
+    let added: Vec<String> =
+        distinct(rows.iter().map(|row| row.backend.as_str())).iter().filter_map(added).collect();
+    (!added.is_empty()).then(|| {
+        format!("Host times of Python's libraries: an empty call takes {} of them.", added.join(", "))
+    })
+}
+
 fn caches(rows: &[&Row]) -> Vec<String> {
     let occurs = |cache: &&Cache| rows.iter().any(|row| row.cache == **cache);
     let line = |cache: &Cache| match cache {
@@ -186,6 +200,16 @@ fn asked(report: &Report) -> Option<Sampling> {
 mod tests {
     use super::*;
     use gpubench_report::report::{Clock, example};
+
+    #[test]
+    fn the_empty_call_of_each_python_library_is_named() {
+        let rows = ["cpu", "cuda"].map(|backend| example::measured("fft", 10, backend, "one", 1e-3));
+        let mut report = example::of(rows);
+        assert_eq!(line(&report, "Host times"), None);
+        report.environment.backends[0].description["call_overhead_s"] = serde_json::json!(8e-8);
+        let expected = "Host times of Python's libraries: an empty call takes 80.0 ns (cpu) of them.";
+        assert_eq!(line(&report, "Host times").as_deref(), Some(expected));
+    }
 
     fn line(report: &Report, start: &str) -> Option<String> {
         method(report, false).into_iter().find(|line| line.starts_with(start))
