@@ -1,5 +1,6 @@
 //! Loads the Python files among the ops, which define operations of the user's own.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
@@ -18,13 +19,15 @@ use crate::worker::describe;
 /// There is no Python, or a file does not exist or defines no operation; in one line.
 pub fn load(cli: &mut SweepOptions, file: &mut SweepFile) -> Result<Vec<PathBuf>> {
     let python = cli.python.clone().or_else(|| file.defaults.python.clone());
-    let sizes: Vec<u64> = cli.sizes.clone().map(|Sizes(sizes)| sizes).unwrap_or_default();
     let layers = || std::iter::once(&*cli).chain(&file.tables).chain([&file.defaults]);
+    let given = layers().filter_map(|layer| layer.sizes.clone());
+    let sizes: Vec<u64> = BTreeSet::from_iter(given.flat_map(|Sizes(sizes)| sizes)).into_iter().collect();
     let named: Vec<String> = layers().flat_map(SweepOptions::files).collect();
     let mut files: Vec<(String, PathBuf)> = vec![];
     for item in named {
         if files.iter().all(|(known, _)| *known != item) {
-            let path = Path::new(&item).canonicalize().with_context(|| format!("--ops: '{item}'"))?;
+            let advice = "name a Python file that defines operations";
+            let path = Path::new(&item).canonicalize().with_context(|| format!("--ops: {advice}, not '{item}'"))?;
             files.push((item, path));
         }
     }

@@ -71,6 +71,17 @@ fn without_a_gpu_the_variants_of_its_libraries_are_skipped_with_the_package_they
 }
 
 #[test]
+fn the_sizes_of_a_sweep_file_reach_the_function_of_the_work() {
+    let Some(python) = python_with_numpy() else { return };
+    let folder = Folder::new();
+    folder.write("double.py", DOUBLE);
+    folder.write("sweep.toml", "[[sweep]]\nops = [\"double.py\"]\nsizes = [1000]\n");
+    let options = "--samples 3 --rounds 2 --no-peaks --backends numpy --variants plus --out out";
+    folder.succeeds(&format!("run --config sweep.toml --python {python} {options}"));
+    assert_eq!(folder.rows("out")[0]["work"]["flop"], Value::from(1e6));
+}
+
+#[test]
 fn a_file_that_cannot_be_used_is_refused_in_one_line() {
     let Some(python) = python_with_numpy() else { return };
     let folder = Folder::new();
