@@ -363,7 +363,7 @@ def summary():
     most, op, dtype, count = apart[-1]
     return "\n".join([*lines, "", f"One of the three is faster, beyond the interval of the ratio, in {' and in '.join(counts)}, counting both element types and "
                       f"clocks. Two further runs gave means that differ by {100 * apart[len(apart) // 2][0]:.1f} % (median) and at most {100 * most:.0f} % "
-                      f"({op} {dtype}, {count} size{'s' if count > 1 else ''}). "
+                      f"({op} {dtype}, the mean of {count} size{'s' if count > 1 else ''}). "
                       f"({measured_with(kept(PEERS)['environment'])}; [versions, all ratios, float64, random sizes and the CPU](docs/peers.md).)"])
 
 

@@ -58,5 +58,5 @@ def agreement():
     found = [ratio for of in ratios.values() for ratio in of]
     spans = ", ".join(f"{op} {min(of):.3f} to {max(of):.3f}" for op, of in ratios.items())
     return (f"On an H200, gpubench's seven ops with CuPy and PyTorch as operations of one's own take {statistics.median(found):.3f} times as long as the "
-            f"built-in ones in the median of {len(found)} pairs ({spans}); the intervals of {overlapping} pairs overlap. Operands have other values, "
+            f"built-in ones in the median of {len(found)} pairs ({spans}); in {overlapping} pairs the 95 % intervals overlap. Operands have other values, "
             "and the calls of spgemm and svd wait for the device, so the host has a part in their times.")

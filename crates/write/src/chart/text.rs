@@ -47,7 +47,7 @@ pub(crate) const TIME: Caption = (POINTS, false);
 pub(crate) const SPEED_UPS: Caption =
     ("Points: ratios of medians. Rings: {b} faster from this N. Bands: 95 % intervals of both.", true);
 pub(crate) const OVERVIEW: Caption = (
-    "Host clock. Best correct variant of each{side}. Bands: 95 % intervals. Rings: crossings with an interval. Log axes; x: N.",
+    "Host clock. Best correct variant of each{side}. Bands and columns: 95 % intervals. Log axes; x: N.",
     false,
 );
 pub(crate) const PHASES: Caption =

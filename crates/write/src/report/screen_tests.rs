@@ -83,7 +83,7 @@ solve        10000  CPU 1.28x  none    CPU 1.28x  CPU 1.28x  none         never
 spgemm       10000  CPU 5.1x   none    CPU 5.1x   CPU 5.1x   none         never
 svd          10000  CPU 20.5x  none    CPU 20.5x  CPU 20.5x  none         never
 
-!: unreliable (1 of the 70 fastest times, mostly drifting).
+!: unreliable (1 of the 70 fastest times of a side and N, mostly drifting).
 CPU: the fastest of openblas.
 1 of 71 cells failed.
 Warning: one core took 2.3 times as long as another.
@@ -147,7 +147,7 @@ fn a_tie_has_a_question_mark_and_no_colour() {
     let text = screen(&report, true);
     assert!(text.contains("  GPU 1.00x?! "), "{text}");
     assert!(
-        text.contains("\n?: either may win. !: unreliable (1 of the 2 fastest times, mostly drifting).\n"),
+        text.contains("\n?: either may win. !: unreliable (1 of the 2 fastest times of a side and N,\nmostly drifting).\n"),
         "{text}"
     );
 }

@@ -92,7 +92,7 @@ pub(crate) fn mark_notes(series: &[ChartSeries]) -> Vec<LegendRow> {
     let (tie, grade_d) = (Marks { is_tie: true, ..none }, Marks { grade_d: true, ..none });
     let rows = [
         (has(|marks| marks.is_tie), LegendSample::Mark(tie), "?: interval includes 1x"),
-        (has(|marks| marks.grade_d), LegendSample::Mark(grade_d), "!: unreliable, without a band"),
+        (has(|marks| marks.grade_d), LegendSample::Mark(grade_d), "!: unreliable"),
         (has(|marks| marks.is_break), LegendSample::Break, "one variant fails or is wrong"),
     ];
     let rows = rows.into_iter().filter(|(shown, ..)| *shown);

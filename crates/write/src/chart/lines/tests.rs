@@ -217,7 +217,7 @@ fn ties_and_points_of_grade_d_have_a_mark_that_the_legend_explains() {
     assert_eq!(marks, [[true, false], [false, false], [false, true]]);
     let notes = notes(chart);
     assert!(
-        notes.contains(&"?: interval includes 1x") && notes.contains(&"!: unreliable, without a band"),
+        notes.contains(&"?: interval includes 1x") && notes.contains(&"!: unreliable"),
         "{notes:?}"
     );
 }
