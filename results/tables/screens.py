@@ -1,7 +1,7 @@
 """What the program prints for a kept report."""
 import os, subprocess
 
-from . import program
+from . import article, program
 from .kept import ROOT
 
 ARTICLE = os.path.join("results", "h200", "article")
@@ -15,4 +15,4 @@ def shown(*options):
 
 
 def screen():
-    return f"```text\n$ gpubench show {ARTICLE}\n{shown()}\n```"
+    return f"```text\n$ gpubench show {ARTICLE}\n{shown()}\n```\n\n{article.usual_svd()}"

@@ -316,11 +316,11 @@ impl<'a> Sweeps<'a> {
         let best =
             if self.versus.is_named() || self.versus.is_tuned() { "faster" } else { "library or\u{a0}plain" };
         let mut columns = vec![Column::words("op"), Column::figures("N")];
-        // Readers whose data is in ordinary memory look for a size first.
+        // Readers whose data is in ordinary memory look for a size first. The arrow says that it belongs to the column before.
         let from = |groups: &[&'static str]| {
             let heading = match self.versus.is_named() {
-                true => format!("{} wins from N", self.versus.label(Contender::B)),
-                false => "wins from N".into(),
+                true => format!("←\u{a0}{} wins from N", self.versus.label(Contender::B)),
+                false => "←\u{a0}wins from N".into(),
             };
             Column::words(heading).in_groups(groups.iter().copied()).ranked(rank::CROSSOVER)
         };

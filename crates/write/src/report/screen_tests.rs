@@ -73,7 +73,7 @@ NVIDIA H200 against Intel Xeon Platinum 8480C, 16 threads; float32, N x N, cold
 caches.
 The faster side at the largest N measured, and how many times faster it is:
                     copied each call ───────────  data stays on the GPU   calls
-                               wins               library    wins         repay
+                               ← wins             library    ← wins       repay
 op               N  pageable   from N  pinned     or plain   from N       copies
 matmul       10000  GPU 200x!  ≤ 100!  GPU 200x!  GPU 200x!  ≤ 100!       1!
 elementwise  10000  GPU 50x    ~210    GPU 50x    GPU 50x    ~201         1

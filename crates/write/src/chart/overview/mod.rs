@@ -153,7 +153,7 @@ fn legend(report: &Report, page: &[Draft]) -> Vec<LegendRow> {
     let crosses = page.iter().any(|draft| !draft.panel.lines.crossings.is_empty());
     let ring = crosses.then(|| {
         let b = Versus::of(report).label(Contender::B);
-        LegendRow::Entry(LegendSample::Crossover, format!("{b} faster from this N"))
+        LegendRow::Entry(LegendSample::Crossover, format!("{b} faster from this N (column: its interval)"))
     });
     // Without the heading.
     let marks = mark_notes(&series).into_iter().skip(1);
