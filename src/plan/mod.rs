@@ -192,7 +192,7 @@ fn extend(ranked: &mut Vec<Ranked>, settings: &Settings, sweep: &OpSweep, choice
     let names: Vec<String> = std::iter::once(variant.name.to_string()).chain(fewer).collect();
     for &dtype in sweep.dtypes.iter().filter(|dtype| variant.dtypes.contains(dtype)) {
         for &n in &sweep.sizes {
-            let case = Case { op: sweep.op.clone(), n, dtype, density: sweep.density, seed };
+            let case = Case { op: sweep.op.clone(), n, dtype, density: sweep.density, matrix: None, seed };
             for &cache in &sweep.caches {
                 for name in &names {
                     let (case, backend) = (case.clone(), backend.to_owned());

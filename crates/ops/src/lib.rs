@@ -22,6 +22,7 @@ mod elementwise;
 mod fft;
 pub mod judge;
 mod matmul;
+pub mod matrix;
 pub mod own;
 pub mod peak_share;
 mod reduction;
@@ -243,8 +244,12 @@ fn uniform(case: &Case, operand: u64, cols: usize) -> Operand {
     for_dtype!(case.dtype, of(case, operand, cols))
 }
 
-/// Generates operand `operand` of a case: an `n` by `n` sparse matrix of the case's density, full if it has none.
+/// Generates operand `operand` of a case: an `n` by `n` sparse matrix of the case's density, full if it has none. Of a case on the
+/// matrix of a file it is that matrix.
 fn sparse_square(case: &Case, operand: u64) -> Operand {
+    if let Some(matrix) = matrix::of(case) {
+        return Operand::Csr(matrix.rounded(case.dtype));
+    }
     let (n, density) = (case.side(), volume::density(case));
     Operand::Csr(match case.dtype {
         DType::F32 => generator::sparse::<f32>(case.seed, operand, n, n, density),

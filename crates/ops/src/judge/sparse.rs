@@ -1,6 +1,8 @@
 //! Checks the structure of sparse matrices, and computes products with their rows in float64.
 
-use gpubench_report::data::{Csr, Real};
+use std::borrow::Cow;
+
+use gpubench_report::data::{Csr, Real, Values};
 use rayon::prelude::*;
 
 fn row_ranges(csr: &Csr) -> impl IndexedParallelIterator<Item = std::ops::Range<usize>> + '_ {
@@ -42,6 +44,37 @@ pub(crate) fn widest_row(csr: &Csr) -> usize {
     row_ranges(csr).map(|range| range.len()).max().unwrap_or(0)
 }
 
+/// Returns the magnitudes of values: the values themselves where none is negative.
+pub(crate) fn magnitudes<T: Real>(values: &[T]) -> Cow<'_, [T]> {
+    let is_negative = |value: &T| *value < T::default();
+    if !values.par_iter().any(is_negative) {
+        return Cow::Borrowed(values);
+    }
+    Cow::Owned(values.par_iter().map(|value| T::from_f64(value.to_f64().abs())).collect())
+}
+
+/// Returns the 2-norm of each row of a well-formed matrix, and its 1-norm.
+pub(crate) fn row_norms<T: Real>(csr: &Csr, values: &[T]) -> Vec<[f64; 2]> {
+    let norms = |range: std::ops::Range<usize>| {
+        let magnitudes = || values[range.clone()].iter().map(|value| value.to_f64().abs());
+        [magnitudes().map(|value| value * value).sum::<f64>().sqrt(), magnitudes().sum()]
+    };
+    row_ranges(csr).map(norms).collect()
+}
+
+/// Returns index and magnitude of the largest value; `None` if there is none other than zero.
+pub(crate) fn largest(values: &Values) -> Option<(usize, f64)> {
+    fn of<T: Real>(values: &[T]) -> Option<(usize, f64)> {
+        let magnitudes = values.iter().map(|value| value.to_f64().abs()).enumerate();
+        magnitudes.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|found| found.1 > 0.0)
+    }
+    match values {
+        Values::F32(values) => of(values),
+        Values::F64(values) => of(values),
+        Values::C32(_) | Values::C64(_) => None,
+    }
+}
+
 /// Returns `M P`: the products of each row of a well-formed matrix with the probes.
 pub(crate) fn csr_times<T: Real, const K: usize>(
     csr: &Csr,
@@ -64,7 +97,6 @@ pub(crate) fn csr_times<T: Real, const K: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_report::data::Values;
 
     fn matrix(indptr: &[i32], indices: &[i32]) -> Csr {
         let values = Values::F64(vec![1.0; indices.len()]);

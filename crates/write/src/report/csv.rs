@@ -25,6 +25,7 @@ const COLUMNS: &[ReportColumn] = &[
     ("n", |row| row.case.n.to_string()),
     ("dtype", |row| json_word(&row.case.dtype)),
     ("density", |row| number(row.case.density)),
+    ("matrix", |row| row.case.matrix.clone().unwrap_or_default()),
     ("seed", |row| row.case.seed.to_string()),
     ("backend", |row| row.backend.clone()),
     ("variant", |row| row.variant.clone()),

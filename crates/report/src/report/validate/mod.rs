@@ -57,7 +57,7 @@ pub(crate) fn check(report: &Report) -> anyhow::Result<()> {
     let mut places = HashMap::new();
     for (index, row) in report.rows.iter().enumerate() {
         let case = &row.case;
-        let case = (&case.op, case.n, case.dtype, case.density.map(f64::to_bits), case.seed);
+        let case = (&case.op, case.n, case.dtype, case.density.map(f64::to_bits), &case.matrix, case.seed);
         if let Some(first) = places.insert((case, &row.backend, &row.variant, row.cache), index) {
             bail!(
                 "rows {first} and {index} describe the same cell, {}; {FIX}",
@@ -77,7 +77,7 @@ pub fn check_row(row: &Row) -> anyhow::Result<()> {
     ensure!(row.case.n >= 1, "n is 0, but must be at least 1; {FIX}");
     if let Some(density) = row.case.density {
         ensure!(
-            density > 0.0 && density <= 1.0,
+            (density > 0.0 || density == 0.0 && row.case.matrix.is_some()) && density <= 1.0,
             "density is {density}, but must be above 0 and at most 1; {FIX}"
         );
     }
