@@ -28,6 +28,11 @@ const ROW_BYTES: u128 = 8;
 /// In one line: the file cannot be read, contains no real matrix, which is said with the line, or needs more memory than `free`.
 pub fn read(path: &Path, free: Option<u128>) -> Result<Csr, String> {
     let name = single_line(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy());
+    let metadata = std::fs::metadata(path).map_err(|error| format!("{name}: {error}"))?;
+    if !metadata.is_file() {
+        // The workers read it too, which they cannot from a pipe.
+        return Err(format!("{name}: it is not a file"));
+    }
     let file = File::open(path).map_err(|error| format!("{name}: {error}"))?;
     match path.extension().is_some_and(|extension| extension == "gz") {
         true => parse(&name, BufReader::new(MultiGzDecoder::new(BufReader::new(file))), free),
