@@ -2,6 +2,7 @@
 
 mod accepted;
 mod formats;
+mod matrices;
 mod mutations;
 mod registry;
 mod rejected;
