@@ -102,7 +102,7 @@ impl OpSweep {
         }
         let is_sparse = op::find(&self.op).is_some_and(|op| op.default_density().is_some());
         let found = self.matrices.iter().filter_map(|identity| op::matrix::find(identity));
-        let of = |matrix: &op::matrix::Matrix| {
+        let of = |matrix: &op::matrix::FileMatrix| {
             (matrix.n(), is_sparse.then(|| matrix.density()), Some(matrix.identity.clone()))
         };
         found.map(of).collect()

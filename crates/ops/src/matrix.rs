@@ -14,7 +14,7 @@ const LONGEST_NAME: usize = 60;
 
 /// A square matrix of a file.
 #[derive(Debug)]
-pub struct Matrix {
+pub struct FileMatrix {
     /// The file, as the user named it.
     pub path: PathBuf,
     /// Name of the file and fingerprint of its matrix: `bcsstk13@1f3a5c7e90b2d4f6`.
@@ -26,13 +26,13 @@ pub struct Matrix {
     products: f64,
 }
 
-static LOADED: RwLock<Vec<&'static Matrix>> = RwLock::new(Vec::new());
+static LOADED: RwLock<Vec<&'static FileMatrix>> = RwLock::new(Vec::new());
 
 /// Returns the matrix of a file, which is read only once per process. `free` is the memory that it may take.
 ///
 /// # Errors
 /// In one line: the file contains no real square matrix, or it needs more memory.
-pub fn load(path: &Path, free: Option<u128>) -> Result<&'static Matrix, String> {
+pub fn load(path: &Path, free: Option<u128>) -> Result<&'static FileMatrix, String> {
     if let Some(matrix) = loaded().into_iter().find(|matrix| matrix.path == path) {
         return Ok(matrix);
     }
@@ -44,38 +44,38 @@ pub fn load(path: &Path, free: Option<u128>) -> Result<&'static Matrix, String> 
             csr.rows, csr.cols
         ));
     }
-    let matrix: &'static Matrix = Box::leak(Box::new(Matrix::new(path, &file, csr)));
+    let matrix: &'static FileMatrix = Box::leak(Box::new(FileMatrix::new(path, &file, csr)));
     LOADED.write().unwrap_or_else(PoisonError::into_inner).push(matrix);
     Ok(matrix)
 }
 
-fn loaded() -> Vec<&'static Matrix> {
+fn loaded() -> Vec<&'static FileMatrix> {
     LOADED.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Returns the matrix of that identity.
-pub fn find(identity: &str) -> Option<&'static Matrix> {
+pub fn find(identity: &str) -> Option<&'static FileMatrix> {
     loaded().into_iter().find(|matrix| matrix.identity == identity)
 }
 
 /// Returns the matrix of a case on one; `None` for generated operands, and for a matrix that this process has not loaded.
-pub(crate) fn of(case: &Case) -> Option<&'static Matrix> {
+pub(crate) fn of(case: &Case) -> Option<&'static FileMatrix> {
     find(case.matrix.as_deref()?)
 }
 
-impl Matrix {
-    fn new(path: &Path, file: &str, csr: Csr) -> Matrix {
+impl FileMatrix {
+    fn new(path: &Path, file: &str, csr: Csr) -> FileMatrix {
         let stem = file.strip_suffix(".gz").unwrap_or(file);
         let is_kept = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         let name = stem.strip_suffix(".mtx").unwrap_or(stem).chars().take(LONGEST_NAME);
         let name: String = name.map(|c| if is_kept(c) { c } else { '_' }).collect();
         let length = |row: i32| f64::from(csr.indptr[row as usize + 1] - csr.indptr[row as usize]);
         let products = csr.indices.iter().map(|row| length(*row)).sum();
-        let is_symmetric = csr == transposed(&csr);
+        let is_symmetric = is_symmetric(&csr);
         let operand = Operand::Csr(csr);
         let identity = format!("{name}@{:016x}", fingerprint(std::slice::from_ref(&operand)));
         let csr = operand.into_csr().unwrap_or_default();
-        Matrix { path: path.to_owned(), identity, is_symmetric, csr, products }
+        FileMatrix { path: path.to_owned(), identity, is_symmetric, csr, products }
     }
 
     /// Returns the rows.
@@ -122,20 +122,15 @@ pub(crate) fn dense<T: Real>(csr: &Csr) -> Vec<T> {
     elements
 }
 
-/// Returns the transpose of a square matrix, with sorted rows.
-fn transposed(csr: &Csr) -> Csr {
-    let mut indptr = vec![0; csr.rows + 1];
-    csr.indices.iter().for_each(|col| indptr[*col as usize + 1] += 1);
-    (0..csr.rows).for_each(|row| indptr[row + 1] += indptr[row]);
-    let (mut indices, mut values) = (vec![0; csr.nnz()], vec![0.0; csr.nnz()]);
-    let mut next = indptr.clone();
-    let Values::F64(from) = &csr.values else { return Csr::default() };
-    for (row, ends) in csr.indptr.windows(2).enumerate() {
-        for entry in ends[0] as usize..ends[1] as usize {
-            let next = &mut next[csr.indices[entry] as usize];
-            (indices[*next as usize], values[*next as usize]) = (row as i32, from[entry]);
-            *next += 1;
-        }
-    }
-    Csr { rows: csr.rows, cols: csr.cols, indptr, indices, values: Values::F64(values) }
+/// Returns whether a square matrix with sorted rows stores the same value on both sides of its diagonal.
+fn is_symmetric(csr: &Csr) -> bool {
+    let Values::F64(values) = &csr.values else { return false };
+    let row = |row: usize| csr.indptr[row] as usize..csr.indptr[row + 1] as usize;
+    (0..csr.rows).all(|i| {
+        row(i).all(|entry| {
+            let mirrored = row(csr.indices[entry] as usize);
+            let found = csr.indices[mirrored.clone()].binary_search(&(i as i32));
+            found.is_ok_and(|index| values[mirrored.start + index] == values[entry])
+        })
+    })
 }

@@ -6,7 +6,7 @@ use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use super::judge::{self, JUDGE_ROUNDOFF, relative, worst};
-use super::matrix::{self, Matrix};
+use super::matrix::{self, FileMatrix};
 use super::volume::{csr_bytes, density, side, stored};
 use super::{About, Checked, Decisive, Given, Op, Work, sparse_square};
 
@@ -21,13 +21,12 @@ const EMPTY: &str = "the product of these matrices has no entries";
 /// Returns the entry of A whose largest product with an entry of B is the largest, and twice its value.
 fn largest_product<T: Real>(a: &Csr, b: &Csr) -> Option<Decisive> {
     let [values, factors] = [T::slice(&a.values).ok()?, T::slice(&b.values).ok()?];
-    let largest = |row: i32| {
-        let row = b.indptr[row as usize] as usize..b.indptr[row as usize + 1] as usize;
-        factors[row].iter().map(|value| value.to_f64().abs()).fold(0.0, f64::max)
-    };
-    let products = a.indices.iter().zip(values).map(|(row, value)| value.to_f64().abs() * largest(*row));
-    let (element, _) =
-        products.enumerate().filter(|product| product.1 > 0.0).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let rows = b.indptr.windows(2).map(|ends| &factors[ends[0] as usize..ends[1] as usize]);
+    let largest = rows.map(|row| row.iter().map(|value| value.to_f64().abs()).fold(0.0, f64::max));
+    let largest: Vec<f64> = largest.collect();
+    let entries = a.indices.iter().zip(values);
+    let products = entries.map(|(row, value)| value.to_f64().abs() * largest[*row as usize]);
+    let element = judge::largest(products)?;
     Some(Decisive { operand: 0, element, value: 2.0 * values[element].to_f64() })
 }
 
@@ -58,7 +57,7 @@ impl Op for Spgemm {
     /// bytes of both operands and of the product's expected entries.
     fn work(&self, case: &Case) -> Work {
         let (n, p) = (side(case), density(case));
-        let products = matrix::of(case).map_or(n * n * n * p * p, Matrix::products);
+        let products = matrix::of(case).map_or(n * n * n * p * p, FileMatrix::products);
         let bytes = 2.0 * csr_bytes(case, stored(case)) + csr_bytes(case, stored_in_product(case));
         Work { flop: 2.0 * products, bytes }
     }

@@ -1,7 +1,7 @@
 //! The product of a sparse matrix and a vector, judged entry by entry.
 
 use gpubench_report::case::Case;
-use gpubench_report::data::{Operand, Real};
+use gpubench_report::data::{Csr, Operand, Real};
 use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
@@ -44,7 +44,7 @@ impl Op for Spmv {
     /// rounding of the others in its row hides.
     fn decisive_element(&self, case: &Case, inputs: &[Operand]) -> Option<Decisive> {
         let Some(Operand::Csr(a)) = inputs.first() else { return None };
-        let entry = if case.matrix.is_some() { judge::largest(&a.values)?.0 } else { 0 };
+        let entry = if case.matrix.is_some() { for_dtype!(case.dtype, largest(a))? } else { 0 };
         let element = *a.indices.get(entry)? as usize;
         Some(Decisive { operand: 1, element, value: 2.0 })
     }
@@ -62,6 +62,10 @@ impl Op for Spmv {
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
         for_dtype!(given.case.dtype, check(given))
     }
+}
+
+fn largest<T: Real>(a: &Csr) -> Option<usize> {
+    judge::largest(T::slice(&a.values).ok()?.iter().map(|value| value.to_f64().abs()))
 }
 
 fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {

@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow, ensure};
 
 use super::options_by_op;
 use crate::backend::host::memory;
-use crate::op::matrix::{self, Matrix};
+use crate::op::matrix::{self, FileMatrix};
 use crate::settings::config::SweepFile;
 use crate::settings::options::{Matrices, SweepOptions};
 
@@ -46,11 +46,11 @@ fn check(op: &str, asked: &SweepOptions) -> Result<()> {
 
 /// Returns the matrices that an op of a sweep is measured on: those of `asked`, and of these only symmetric ones for an op that takes
 /// no others and that nobody named.
-pub(super) fn of(op: &str, asked: &SweepOptions) -> Vec<&'static Matrix> {
+pub(super) fn of(op: &str, asked: &SweepOptions) -> Vec<&'static FileMatrix> {
     let files = asked.matrix.iter().flat_map(|matrices| &matrices.0);
     // `load` has read them.
     let all = files.filter_map(|path| matrix::load(path, None).ok());
-    let mut found: Vec<&Matrix> = vec![];
+    let mut found: Vec<&FileMatrix> = vec![];
     for matrix in all.filter(|matrix| op != "solve" || matrix.is_symmetric) {
         if found.iter().all(|known| known.identity != matrix.identity) {
             found.push(matrix);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use gpubench_report::data::{Csr, Real, Values};
+use gpubench_report::data::{Csr, Real};
 use rayon::prelude::*;
 
 fn row_ranges(csr: &Csr) -> impl IndexedParallelIterator<Item = std::ops::Range<usize>> + '_ {
@@ -62,17 +62,10 @@ pub(crate) fn row_norms<T: Real>(csr: &Csr, values: &[T]) -> Vec<[f64; 2]> {
     row_ranges(csr).map(norms).collect()
 }
 
-/// Returns index and magnitude of the largest value; `None` if there is none other than zero.
-pub(crate) fn largest(values: &Values) -> Option<(usize, f64)> {
-    fn of<T: Real>(values: &[T]) -> Option<(usize, f64)> {
-        let magnitudes = values.iter().map(|value| value.to_f64().abs()).enumerate();
-        magnitudes.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|found| found.1 > 0.0)
-    }
-    match values {
-        Values::F32(values) => of(values),
-        Values::F64(values) => of(values),
-        Values::C32(_) | Values::C64(_) => None,
-    }
+/// Returns the index of the largest magnitude; `None` if there is none other than zero.
+pub(crate) fn largest(magnitudes: impl Iterator<Item = f64>) -> Option<usize> {
+    let found = magnitudes.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+    found.filter(|found| found.1 > 0.0).map(|(index, _)| index)
 }
 
 /// Returns `M P`: the products of each row of a well-formed matrix with the probes.
@@ -97,6 +90,7 @@ pub(crate) fn csr_times<T: Real, const K: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gpubench_report::data::Values;
 
     fn matrix(indptr: &[i32], indices: &[i32]) -> Csr {
         let values = Values::F64(vec![1.0; indices.len()]);

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use gpubench_report::data::generator::Stream;
 
 use super::*;
-use crate::matrix::{self, Matrix};
+use crate::matrix::{self, FileMatrix};
 
 /// Loads the matrix of these entries, of which the lower triangle is given where it is symmetric.
-fn loaded(name: &str, n: usize, kind: &str, entries: &[(usize, usize, f64)]) -> &'static Matrix {
+fn loaded(name: &str, n: usize, kind: &str, entries: &[(usize, usize, f64)]) -> &'static FileMatrix {
     let mut text = format!("%%MatrixMarket matrix coordinate real {kind}\n{n} {n} {}\n", entries.len());
     for (row, col, value) in entries {
         writeln!(text, "{} {} {value:e}", row + 1, col + 1).unwrap();
@@ -26,7 +26,7 @@ fn loaded(name: &str, n: usize, kind: &str, entries: &[(usize, usize, f64)]) -> 
 }
 
 /// A symmetric positive definite matrix with a full row, whose weights span six orders of magnitude.
-fn graph(n: usize) -> &'static Matrix {
+fn graph(n: usize) -> &'static FileMatrix {
     let stream = Stream::new(7, 0);
     let mut degrees = vec![0.5; n];
     let mut entries = vec![];
@@ -45,14 +45,14 @@ fn graph(n: usize) -> &'static Matrix {
 }
 
 /// The second difference, a matrix of large condition.
-fn difference(n: usize) -> &'static Matrix {
+fn difference(n: usize) -> &'static FileMatrix {
     let diagonal = (0..n).map(|row| (row, row, 2.0));
     let entries: Vec<_> = diagonal.chain((1..n).map(|row| (row, row - 1, -1.0))).collect();
     loaded(&format!("difference{n}"), n, "symmetric", &entries)
 }
 
 /// A matrix without symmetry, with empty rows, and rows whose sums cancel.
-fn cancelling(n: usize) -> &'static Matrix {
+fn cancelling(n: usize) -> &'static FileMatrix {
     let stream = Stream::new(3, 0);
     let mut entries = vec![];
     for row in (0..n).filter(|row| row % 5 != 3) {

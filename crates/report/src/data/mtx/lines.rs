@@ -9,7 +9,7 @@ use gpubench_text::limited;
 pub(super) const MAX_BYTES: u64 = 1 << 34;
 
 /// The lines of a file, with their numbers.
-pub(super) struct Lines<'a, R> {
+pub(super) struct NumberedLines<'a, R> {
     name: &'a str,
     text: R,
     line: Vec<u8>,
@@ -17,9 +17,9 @@ pub(super) struct Lines<'a, R> {
     bytes: u64,
 }
 
-impl<'a, R: BufRead> Lines<'a, R> {
+impl<'a, R: BufRead> NumberedLines<'a, R> {
     pub(super) fn of(name: &'a str, text: R) -> Self {
-        Lines { name, text, line: vec![], number: 0, bytes: 0 }
+        NumberedLines { name, text, line: vec![], number: 0, bytes: 0 }
     }
 
     /// Returns the first line.

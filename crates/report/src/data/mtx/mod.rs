@@ -7,7 +7,7 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use gpubench_text::control::single_line;
 
-use self::lines::{Lines, MAX_BYTES};
+use self::lines::{MAX_BYTES, NumberedLines};
 use super::{Csr, Values};
 
 mod lines;
@@ -45,7 +45,7 @@ pub fn read(path: &Path, free: Option<u128>) -> Result<Csr, String> {
 /// # Errors
 /// As for [`read`].
 pub fn parse(name: &str, text: impl BufRead, free: Option<u128>) -> Result<Csr, String> {
-    let mut lines = Lines::of(name, text);
+    let mut lines = NumberedLines::of(name, text);
     let header = header(&mut lines)?;
     let [rows, cols, count] = sizes(&mut lines, header)?;
     let mirrors = u64::from(header.symmetry != Symmetry::General) + 1;
@@ -67,7 +67,7 @@ pub fn parse(name: &str, text: impl BufRead, free: Option<u128>) -> Result<Csr, 
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Field {
+enum ValueKind {
     Real,
     Integer,
     Pattern,
@@ -80,15 +80,25 @@ enum Symmetry {
     Skew,
 }
 
+impl Symmetry {
+    fn name(self) -> &'static str {
+        match self {
+            Symmetry::General => "general",
+            Symmetry::Symmetric => "symmetric",
+            Symmetry::Skew => "skew-symmetric",
+        }
+    }
+}
+
 /// What the first line says.
 #[derive(Clone, Copy, Debug)]
-struct Header {
+struct MtxHeader {
     is_array: bool,
-    field: Field,
+    field: ValueKind,
     symmetry: Symmetry,
 }
 
-fn header<R: BufRead>(lines: &mut Lines<'_, R>) -> Result<Header, String> {
+fn header<R: BufRead>(lines: &mut NumberedLines<'_, R>) -> Result<MtxHeader, String> {
     let text = lines.first()?.to_ascii_lowercase();
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
     let ["%%matrixmarket", "matrix", layout, field, symmetry] = words[..] else {
@@ -107,20 +117,20 @@ fn header<R: BufRead>(lines: &mut Lines<'_, R>) -> Result<Header, String> {
     }
     let field = match field {
         "complex" => return lines.fail("the matrix is complex, and gpubench's operations take real ones"),
-        "integer" => Field::Integer,
-        "pattern" => Field::Pattern,
-        _ => Field::Real,
+        "integer" => ValueKind::Integer,
+        "pattern" => ValueKind::Pattern,
+        _ => ValueKind::Real,
     };
     let symmetry = match symmetry {
         "general" => Symmetry::General,
         "symmetric" => Symmetry::Symmetric,
         _ => Symmetry::Skew,
     };
-    Ok(Header { is_array, field, symmetry })
+    Ok(MtxHeader { is_array, field, symmetry })
 }
 
 /// Returns the rows, the columns and the number of lines with entries.
-fn sizes<R: BufRead>(lines: &mut Lines<'_, R>, header: Header) -> Result<[u64; 3], String> {
+fn sizes<R: BufRead>(lines: &mut NumberedLines<'_, R>, header: MtxHeader) -> Result<[u64; 3], String> {
     lines.expect(|| "the sizes".into())?;
     let text = lines.text();
     let Ok(sizes) = text.split_ascii_whitespace().map(str::parse).collect::<Result<Vec<i128>, _>>() else {
@@ -136,10 +146,8 @@ fn sizes<R: BufRead>(lines: &mut Lines<'_, R>, header: Header) -> Result<[u64; 3
     if sizes.iter().any(|size| *size < 0) || sizes[0].max(sizes[1]) > most {
         return lines.fail(format!("a size is negative or above {most}"));
     }
-    let is_general = header.symmetry == Symmetry::General;
-    if !is_general && sizes[0] != sizes[1] {
-        let kind = if header.symmetry == Symmetry::Skew { "skew-symmetric" } else { "symmetric" };
-        return lines.fail(format!("a {kind} matrix must be square"));
+    if header.symmetry != Symmetry::General && sizes[0] != sizes[1] {
+        return lines.fail(format!("a {} matrix must be square", header.symmetry.name()));
     }
     let [rows, cols] = [sizes[0] as u64, sizes[1] as u64];
     if header.is_array {
@@ -164,7 +172,7 @@ fn sizes<R: BufRead>(lines: &mut Lines<'_, R>, header: Header) -> Result<[u64; 3
 struct Entries {
     rows: u64,
     cols: u64,
-    header: Header,
+    header: MtxHeader,
     all: Vec<(u32, u32, f64)>,
 }
 
@@ -172,12 +180,12 @@ impl Entries {
     /// Adds the entry of a line at `row`, `col`, and the one that mirrors it.
     fn add<R: BufRead>(
         &mut self,
-        lines: &Lines<'_, R>,
+        lines: &NumberedLines<'_, R>,
         row: u64,
         col: u64,
         value: f64,
     ) -> Result<(), String> {
-        if self.header.field == Field::Integer && value != value.round_ties_even() {
+        if self.header.field == ValueKind::Integer && value != value.round_ties_even() {
             return lines.fail("a matrix of integers has a fraction");
         }
         if !value.is_finite() {
@@ -233,12 +241,16 @@ impl Entries {
     }
 }
 
-fn coordinate<R: BufRead>(lines: &mut Lines<'_, R>, entries: &mut Entries, count: u64) -> Result<(), String> {
+fn coordinate<R: BufRead>(
+    lines: &mut NumberedLines<'_, R>,
+    entries: &mut Entries,
+    count: u64,
+) -> Result<(), String> {
     for index in 1..=count {
         lines.expect(|| format!("entry {index} of {count}"))?;
         let [row, col, value] = match entries.header.field {
-            Field::Pattern => lines.numbers::<2>().map(|[row, col]| [row, col, 1.0])?,
-            Field::Real | Field::Integer => lines.numbers::<3>()?,
+            ValueKind::Pattern => lines.numbers::<2>().map(|[row, col]| [row, col, 1.0])?,
+            ValueKind::Real | ValueKind::Integer => lines.numbers::<3>()?,
         };
         let is_within = |index: f64, size: u64| index.fract() == 0.0 && index >= 1.0 && index <= size as f64;
         if !is_within(row, entries.rows) || !is_within(col, entries.cols) {
@@ -247,11 +259,9 @@ fn coordinate<R: BufRead>(lines: &mut Lines<'_, R>, entries: &mut Entries, count
         }
         let (row, col) = (row as u64 - 1, col as u64 - 1);
         match entries.header.symmetry {
-            Symmetry::Symmetric if row < col => {
-                return lines.fail("a symmetric matrix lists entries on and below its diagonal alone");
-            }
-            Symmetry::Skew if row < col => {
-                return lines.fail("a skew-symmetric matrix lists entries on and below its diagonal alone");
+            kind @ (Symmetry::Symmetric | Symmetry::Skew) if row < col => {
+                return lines
+                    .fail(format!("a {} matrix lists entries on and below its diagonal alone", kind.name()));
             }
             Symmetry::Skew if row == col => {
                 return lines.fail("a skew-symmetric matrix has no entries on its diagonal");
@@ -264,7 +274,11 @@ fn coordinate<R: BufRead>(lines: &mut Lines<'_, R>, entries: &mut Entries, count
 }
 
 /// Column after column; of a matrix with symmetry, each from the diagonal or from below it.
-fn array<R: BufRead>(lines: &mut Lines<'_, R>, entries: &mut Entries, count: u64) -> Result<(), String> {
+fn array<R: BufRead>(
+    lines: &mut NumberedLines<'_, R>,
+    entries: &mut Entries,
+    count: u64,
+) -> Result<(), String> {
     let mut index = 0;
     for col in 0..entries.cols {
         let first = match entries.header.symmetry {
@@ -284,7 +298,7 @@ fn array<R: BufRead>(lines: &mut Lines<'_, R>, entries: &mut Entries, count: u64
     ends(lines, count)
 }
 
-fn ends<R: BufRead>(lines: &mut Lines<'_, R>, count: u64) -> Result<(), String> {
+fn ends<R: BufRead>(lines: &mut NumberedLines<'_, R>, count: u64) -> Result<(), String> {
     if lines.next()? { lines.fail(format!("more than {count} entries")) } else { Ok(()) }
 }
 
