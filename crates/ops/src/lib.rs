@@ -124,8 +124,9 @@ pub trait Op: Sync {
     fn work(&self, case: &Case) -> Work;
 
     /// Returns why there is nothing to compute in the case, so that a time would be that of no work; `None` if there is something.
-    fn nothing_to_compute(&self, _case: &Case) -> Option<&'static str> {
-        None
+    /// The matrix of a file may also have values that the element type lacks.
+    fn nothing_to_compute(&self, case: &Case) -> Option<&'static str> {
+        matrix::beyond_type(case)
     }
 
     /// Returns the bytes of the operands and the answer together, computed without overflow for any `n`.

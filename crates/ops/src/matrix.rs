@@ -22,6 +22,8 @@ pub struct FileMatrix {
     /// Whether the matrix equals its transpose.
     pub is_symmetric: bool,
     csr: Csr,
+    /// Largest magnitude of a value.
+    largest: f64,
     /// Multiplications of the product of the matrix with itself.
     products: f64,
 }
@@ -63,6 +65,12 @@ pub(crate) fn of(case: &Case) -> Option<&'static FileMatrix> {
     find(case.matrix.as_deref()?)
 }
 
+/// Returns why the matrix of a case cannot be rounded to the element type: a value would be infinite.
+pub(crate) fn beyond_type(case: &Case) -> Option<&'static str> {
+    let is_beyond = case.dtype == DType::F32 && of(case)?.largest > f64::from(f32::MAX);
+    is_beyond.then_some("the matrix has values that float32 lacks (--dtypes f64)")
+}
+
 impl FileMatrix {
     fn new(path: &Path, file: &str, csr: Csr) -> FileMatrix {
         let stem = file.strip_suffix(".gz").unwrap_or(file);
@@ -72,10 +80,12 @@ impl FileMatrix {
         let length = |row: i32| f64::from(csr.indptr[row as usize + 1] - csr.indptr[row as usize]);
         let products = csr.indices.iter().map(|row| length(*row)).sum();
         let is_symmetric = is_symmetric(&csr);
+        let values = <f64 as Real>::slice(&csr.values).unwrap_or_default();
+        let largest = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
         let operand = Operand::Csr(csr);
         let identity = format!("{name}@{:016x}", fingerprint(std::slice::from_ref(&operand)));
         let csr = operand.into_csr().unwrap_or_default();
-        FileMatrix { path: path.to_owned(), identity, is_symmetric, csr, products }
+        FileMatrix { path: path.to_owned(), identity, is_symmetric, csr, largest, products }
     }
 
     /// Returns the rows.

@@ -85,7 +85,7 @@ impl Op for Spgemm {
     fn nothing_to_compute(&self, case: &Case) -> Option<&'static str> {
         let (n, p) = (side(case), density(case));
         if let Some(matrix) = matrix::of(case) {
-            return (matrix.products() == 0.0).then_some(EMPTY);
+            return (matrix.products() == 0.0).then_some(EMPTY).or_else(|| matrix::beyond_type(case));
         }
         // With more than 100 expected products, the chance that there are none is below 1e-40. Larger operands are not generated for
         // this, since nothing has checked yet that they fit the memory.

@@ -37,7 +37,7 @@ impl Op for Spmv {
 
     fn nothing_to_compute(&self, case: &Case) -> Option<&'static str> {
         let is_empty = matrix::of(case).is_some_and(|matrix| matrix.stored() == 0);
-        is_empty.then_some("the matrix has no entries")
+        is_empty.then_some("the matrix has no entries").or_else(|| matrix::beyond_type(case))
     }
 
     /// Chooses an element of the vector whose column has entries; of the matrix of a file, that of the largest entry, which no

@@ -145,6 +145,16 @@ fn work_counts_the_entries_and_products_of_the_file() {
 }
 
 #[test]
+fn values_beyond_the_element_type_are_no_case_of_it() {
+    let matrix = loaded("beyond", 1, "general", &[(0, 0, 1e39)]);
+    for (op, dtype) in matrix::OPS.iter().flat_map(|op| DType::ALL.iter().map(move |dtype| (*op, *dtype))) {
+        let matrix = Some(matrix.identity.clone());
+        let case = Case { op: op.into(), n: 1, dtype, density: Some(1.0), matrix, seed: 1 };
+        assert_eq!(the(op).nothing_to_compute(&case).is_some(), dtype == DType::F32, "{case}");
+    }
+}
+
+#[test]
 fn cases_without_a_matrix_are_written_as_before() {
     let written = r#"{"op":"spmv","n":8,"dtype":"f32","density":0.5,"seed":1}"#;
     let case: Case = serde_json::from_str(written).unwrap();
