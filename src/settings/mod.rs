@@ -23,6 +23,7 @@ use self::options::SweepOptions;
 use crate::backend::Options;
 use crate::case::{Cache, DType};
 use crate::measure::sampling::Sampling;
+use crate::op;
 use crate::write::chart::{Selection, Theme};
 use crate::write::report::FORMATS;
 
@@ -78,8 +79,11 @@ pub struct OpSweep {
     pub sizes: Vec<u64>,
     /// Element types.
     pub dtypes: Vec<DType>,
-    /// Share of stored entries, in (0, 1]; `None` for ops on dense operands.
+    /// Share of stored entries, in (0, 1]; `None` for ops on dense operands, and with matrices of files.
     pub density: Option<f64>,
+    /// Identities of the matrices of files, which are measured instead of sizes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub matrices: Vec<String>,
     /// Names of the backends.
     pub backends: Vec<String>,
     /// Patterns of variants; `None` selects the default variants of each backend.
@@ -88,6 +92,21 @@ pub struct OpSweep {
     pub caches: Vec<Cache>,
     /// The sampling of each cell.
     pub sampling: Sampling,
+}
+
+impl OpSweep {
+    /// Returns the size, density and matrix of each problem.
+    pub fn problems(&self) -> Vec<(u64, Option<f64>, Option<String>)> {
+        if self.matrices.is_empty() {
+            return self.sizes.iter().map(|n| (*n, self.density, None)).collect();
+        }
+        let is_sparse = op::find(&self.op).is_some_and(|op| op.default_density().is_some());
+        let found = self.matrices.iter().filter_map(|identity| op::matrix::find(identity));
+        let of = |matrix: &op::matrix::FileMatrix| {
+            (matrix.n(), is_sparse.then(|| matrix.density()), Some(matrix.identity.clone()))
+        };
+        found.map(of).collect()
+    }
 }
 
 /// The destination and form of the results.

@@ -1,5 +1,7 @@
 //! The types of option values, each with its kind in sweep files, default and parser.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result, ensure};
 use gpubench_report::pattern::{self, Pattern};
 use gpubench_text::{duration, percent};
@@ -37,6 +39,13 @@ value! {
         let share: f64 = text.trim().parse().ok().context("it must be a number above 0 and at most 1")?;
         ensure!(share > 0.0 && share <= 1.0, "density {share} is not above 0 and at most 1");
         Ok(share)
+    };
+    /// Files with matrices in the Matrix Market format.
+    Matrices(Vec<PathBuf>) as List, |text| {
+        let files = text.split(',').map(str::trim).filter(|file| !file.is_empty());
+        let files: Vec<PathBuf> = files.map(PathBuf::from).collect();
+        ensure!(!files.is_empty(), "no file is named: name one in the Matrix Market format, such as bcsstk13.mtx");
+        Ok(files)
     };
     /// Seed of the operands.
     #[derive(Copy)]

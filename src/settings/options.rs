@@ -65,6 +65,11 @@ pub struct SweepOptions {
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, help_heading = WHAT)]
     Table density: Density,
 
+    /// Matrix Market files (.mtx, .mtx.gz), separated by commas: spmv, spgemm and solve are measured on their matrices, solve on
+    /// symmetric ones
+    #[arg(long, value_name = "FILE", help_heading = WHAT)]
+    Table matrix: Matrices,
+
     /// Seed of the operands; the same seed gives the same operands on every machine. Default: 42
     #[arg(long, value_name = "SEED", allow_negative_numbers = true, help_heading = WHAT)]
     File seed: Seed,

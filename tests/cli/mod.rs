@@ -8,6 +8,7 @@ mod commands;
 mod compare;
 mod fleet;
 mod limits;
+mod matrices;
 mod own;
 mod peaks;
 mod plans;

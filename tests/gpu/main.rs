@@ -64,7 +64,7 @@ fn variants() -> Vec<Variant> {
 
 fn case(variant: &Variant, n: u64, dtype: DType) -> Case {
     let density = op::find(&variant.op).unwrap().default_density();
-    Case { op: variant.op.to_string(), n, dtype, density, seed: 42 }
+    Case { op: variant.op.to_string(), n, dtype, density, matrix: None, seed: 42 }
 }
 
 /// Prepares a job of a variant. Returns `None`, and says why, if the case is not supported here.
@@ -105,7 +105,14 @@ fn alone_with_device() -> Option<MutexGuard<'static, ()>> {
 
 /// Returns the free bytes of device memory, from the error of a case that cannot fit.
 fn free_bytes(backend: &mut dyn Backend) -> u128 {
-    let case = Case { op: "elementwise".into(), n: 2_000_000, dtype: DType::F64, density: None, seed: 1 };
+    let case = Case {
+        op: "elementwise".into(),
+        n: 2_000_000,
+        dtype: DType::F64,
+        density: None,
+        matrix: None,
+        seed: 1,
+    };
     match backend.prepare("fused", &case, &mut []).err() {
         Some(CellError::OutOfMemory { place: "device", free, .. }) => free,
         other => panic!("{other:?}"),

@@ -79,7 +79,14 @@ pub(crate) fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dty
     let mut cells = vec![];
     for op in OPS.iter().filter(|op| ops.contains(&op.name())) {
         for (&dtype, &n) in dtypes.iter().flat_map(|dtype| sizes.iter().map(move |n| (dtype, n))) {
-            let case = Case { op: op.name().into(), n, dtype, density: op.default_density(), seed: 42 };
+            let case = Case {
+                op: op.name().into(),
+                n,
+                dtype,
+                density: op.default_density(),
+                matrix: None,
+                seed: 42,
+            };
             for variant in variants.iter().filter(|variant| variant.op == op.name()) {
                 let (backend, name) = ("sim".into(), variant.name.to_string());
                 let cell = Cell { case: case.clone(), backend, variant: name, cache: Cache::Cold };

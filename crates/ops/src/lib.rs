@@ -22,6 +22,7 @@ mod elementwise;
 mod fft;
 pub mod judge;
 mod matmul;
+pub mod matrix;
 pub mod own;
 pub mod peak_share;
 mod reduction;
@@ -123,8 +124,9 @@ pub trait Op: Sync {
     fn work(&self, case: &Case) -> Work;
 
     /// Returns why there is nothing to compute in the case, so that a time would be that of no work; `None` if there is something.
-    fn nothing_to_compute(&self, _case: &Case) -> Option<&'static str> {
-        None
+    /// The matrix of a file may also have values that the element type lacks.
+    fn nothing_to_compute(&self, case: &Case) -> Option<&'static str> {
+        matrix::beyond_type(case)
     }
 
     /// Returns the bytes of the operands and the answer together, computed without overflow for any `n`.
@@ -243,8 +245,12 @@ fn uniform(case: &Case, operand: u64, cols: usize) -> Operand {
     for_dtype!(case.dtype, of(case, operand, cols))
 }
 
-/// Generates operand `operand` of a case: an `n` by `n` sparse matrix of the case's density, full if it has none.
+/// Generates operand `operand` of a case: an `n` by `n` sparse matrix of the case's density, full if it has none. Of a case on the
+/// matrix of a file it is that matrix.
 fn sparse_square(case: &Case, operand: u64) -> Operand {
+    if let Some(matrix) = matrix::of(case) {
+        return Operand::Csr(matrix.rounded(case.dtype));
+    }
     let (n, density) = (case.side(), volume::density(case));
     Operand::Csr(match case.dtype {
         DType::F32 => generator::sparse::<f32>(case.seed, operand, n, n, density),

@@ -4,13 +4,13 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::generator::Stream;
-use gpubench_report::data::{Operand, Real};
+use gpubench_report::data::{Operand, Real, Values};
 use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use super::judge::{self, relative, worst};
 use super::volume::{dense_bytes, element, side};
-use super::{About, Checked, Given, Limit, Op, Work, uniform_column};
+use super::{About, Checked, Decisive, Given, Limit, Op, Work, matrix, uniform_column};
 
 /// `A x = b` with A symmetric positive definite.
 pub(crate) struct Solve;
@@ -41,9 +41,24 @@ impl Op for Solve {
         dense_bytes(case, 1, 2)
     }
 
-    /// Counts X and XᵀX, both in float64 for any element type.
+    /// Counts X and XᵀX, both in float64 for any element type. The matrix of a file needs neither.
     fn scratch(&self, case: &Case) -> u128 {
+        if case.matrix.is_some() {
+            return 0;
+        }
         dense_bytes(&Case { dtype: DType::F64, ..case.clone() }, 2, 0)
+    }
+
+    /// Doubles the first element of the matrix of a file: its size is unknown, and a larger diagonal stays positive definite.
+    fn decisive_element(&self, case: &Case, inputs: &[Operand]) -> Option<Decisive> {
+        let value = match inputs.first()?.values() {
+            Values::F32(values) => f64::from(*values.first()?),
+            Values::F64(values) => *values.first()?,
+            Values::C32(_) | Values::C64(_) => return None,
+        };
+        let generated = side(case) * side(case) + 2.0;
+        let value = if case.matrix.is_some() { 2.0 * value } else { generated };
+        Some(Decisive { operand: 0, element: 0, value })
     }
 
     /// `A = Xᵀ X + I` rounded once to the element type, where X holds the leading 19 bits of the uniform
@@ -51,7 +66,7 @@ impl Op for Solve {
     ///
     /// A product of two entries of X has at most 38 bits, so sums of up to 2^15 of them are exact in
     /// float64 in any order, with or without fused multiply-add: A is the same bit for bit on every
-    /// machine up to `n = 32768`.
+    /// machine up to `n = 32768`. Of the matrix of a file, A has all elements.
     fn inputs(&self, case: &Case) -> Vec<Operand> {
         for_dtype!(case.dtype, inputs(case))
     }
@@ -61,6 +76,10 @@ impl Op for Solve {
     ///
     /// Even the simplest factorisation stays below one unit roundoff at every size tried, so the bound is a constant.
     /// The usual bound, `16 n` unit roundoffs in HPL, would hide a wrong entry of x.
+    ///
+    /// The matrix of a file may have zeros and rows of different size, where even Cholesky's factorisation has no small componentwise
+    /// error. For it `d_i (dᵀ |x|)` is added to the denominator, where `d_i` is the root of element `i` of the diagonal: Demmel's bound
+    /// for that factorisation (Higham 2002, theorem 10.5).
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
         for_dtype!(given.case.dtype, check(given))
     }
@@ -92,6 +111,10 @@ fn gram(x: &[f64], n: usize) -> Vec<f64> {
 
 fn inputs<T: Real>(case: &Case) -> Vec<Operand> {
     let n = case.side();
+    if let Some(matrix) = matrix::of(case) {
+        let a = matrix::dense::<T>(&matrix.rounded(case.dtype));
+        return vec![Operand::dense(n, n, a), uniform_column(case, 1)];
+    }
     let product = gram(&short_uniforms(case), n);
     let mut a = vec![T::default(); n * n];
     a.par_chunks_mut(n).enumerate().for_each(|(i, row)| {
@@ -111,8 +134,15 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let b = judge::dense::<T>(inputs, 1, "b", (n, 1))?;
     let x = judge::dense::<T>(answer, 0, "x", (n, 1))?;
     let probes: Vec<[f64; 2]> = x.iter().map(|x| [x.to_f64(), x.to_f64().abs()]).collect();
-    // A has no negative entry, so |A| |x| is A |x|.
-    let products = judge::rows_times(a, &probes);
+    let mut products = judge::rows_times(a, &probes);
+    // A generated A has no negative entry, so |A| |x| is A |x|.
+    if case.matrix.is_some() {
+        let roots: Vec<f64> = (0..n).map(|i| a[i * n + i].to_f64().abs().sqrt()).collect();
+        let of_x: f64 = roots.iter().zip(&probes).map(|(root, [_, x])| root * x).sum();
+        let magnitudes = judge::magnitudes_times(a, &probes);
+        let rows = products.iter_mut().zip(magnitudes).zip(roots);
+        rows.for_each(|((product, [_, magnitude]), root)| product[1] = magnitude + root * of_x);
+    }
     let error = worst(products.par_iter().zip(b).map(|([product, magnitude], b)| {
         let b = b.to_f64();
         relative(product - b, magnitude + b.abs())

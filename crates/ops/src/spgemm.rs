@@ -1,11 +1,12 @@
 //! The sparse matrix product in CSR form. The judge checks structure and values, without computing the product.
 
 use gpubench_report::case::Case;
-use gpubench_report::data::{Operand, Real};
+use gpubench_report::data::{Csr, Operand, Real};
 use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use super::judge::{self, JUDGE_ROUNDOFF, relative, worst};
+use super::matrix::{self, FileMatrix};
 use super::volume::{csr_bytes, density, side, stored};
 use super::{About, Checked, Decisive, Given, Op, Work, sparse_square};
 
@@ -15,9 +16,27 @@ pub(crate) struct Spgemm;
 /// Largest size at which products are counted to find out whether there are any.
 const LARGEST_COUNTED: u64 = 100_000;
 
-/// Expected stored entries of the product: an entry stays empty when all of its `n` products do.
+const EMPTY: &str = "the product of these matrices has no entries";
+
+/// Returns the entry of A whose largest product with an entry of B is the largest, and twice its value.
+fn largest_product<T: Real>(a: &Csr, b: &Csr) -> Option<Decisive> {
+    let [values, factors] = [T::slice(&a.values).ok()?, T::slice(&b.values).ok()?];
+    let rows = b.indptr.windows(2).map(|ends| &factors[ends[0] as usize..ends[1] as usize]);
+    let largest = rows.map(|row| row.iter().map(|value| value.to_f64().abs()).fold(0.0, f64::max));
+    let largest: Vec<f64> = largest.collect();
+    let entries = a.indices.iter().zip(values);
+    let products = entries.map(|(row, value)| value.to_f64().abs() * largest[*row as usize]);
+    let element = judge::largest(products)?;
+    Some(Decisive { operand: 0, element, value: 2.0 * values[element].to_f64() })
+}
+
+/// Expected stored entries of the product: an entry stays empty when all of its `n` products do. Of the matrix of a file, the most
+/// that its products can fill.
 fn stored_in_product(case: &Case) -> f64 {
     let (n, p) = (side(case), density(case));
+    if let Some(matrix) = matrix::of(case) {
+        return matrix.products().min(n * n);
+    }
     let empty = n * (-p * p).ln_1p();
     n * n * -empty.exp_m1()
 }
@@ -34,21 +53,26 @@ impl Op for Spgemm {
         }
     }
 
-    /// A multiplication and an addition for each expected product, `2 n^3 density^2`; the bytes of both
-    /// operands and of the product's expected entries.
+    /// A multiplication and an addition for each product, of generated matrices for each expected one, `2 n^3 density^2`; the
+    /// bytes of both operands and of the product's expected entries.
     fn work(&self, case: &Case) -> Work {
         let (n, p) = (side(case), density(case));
+        let products = matrix::of(case).map_or(n * n * n * p * p, FileMatrix::products);
         let bytes = 2.0 * csr_bytes(case, stored(case)) + csr_bytes(case, stored_in_product(case));
-        Work { flop: 2.0 * n * n * n * p * p, bytes }
+        Work { flop: 2.0 * products, bytes }
     }
 
     fn read_bytes(&self, case: &Case) -> f64 {
         2.0 * csr_bytes(case, stored(case))
     }
 
-    /// Chooses an entry of A whose column is a non-empty row of B.
-    fn decisive_element(&self, _case: &Case, inputs: &[Operand]) -> Option<Decisive> {
+    /// Chooses an entry of A whose column is a non-empty row of B; of the matrix of a file, the one with the largest product, which
+    /// doubles.
+    fn decisive_element(&self, case: &Case, inputs: &[Operand]) -> Option<Decisive> {
         let [Operand::Csr(a), Operand::Csr(b)] = inputs else { return None };
+        if case.matrix.is_some() {
+            return for_dtype!(case.dtype, largest_product(a, b));
+        }
         let has_entries = |row: &i32| b.indptr[*row as usize] < b.indptr[*row as usize + 1];
         let element = a.indices.iter().position(has_entries)?;
         Some(Decisive { operand: 0, element, value: 2.0 })
@@ -60,15 +84,16 @@ impl Op for Spgemm {
 
     fn nothing_to_compute(&self, case: &Case) -> Option<&'static str> {
         let (n, p) = (side(case), density(case));
+        if let Some(matrix) = matrix::of(case) {
+            return (matrix.products() == 0.0).then_some(EMPTY).or_else(|| matrix::beyond_type(case));
+        }
         // With more than 100 expected products, the chance that there are none is below 1e-40. Larger operands are not generated for
         // this, since nothing has checked yet that they fit the memory.
         if n * n * n * p * p > 100.0 || case.n > LARGEST_COUNTED {
             return None;
         }
         let inputs = self.inputs(case);
-        self.decisive_element(case, &inputs)
-            .is_none()
-            .then_some("the product of these matrices has no entries")
+        self.decisive_element(case, &inputs).is_none().then_some(EMPTY)
     }
 
     fn inputs(&self, case: &Case) -> Vec<Operand> {
@@ -76,7 +101,8 @@ impl Op for Spgemm {
     }
 
     /// Structure first: offsets, columns in range, none twice in a row. Then, as for matmul, the largest
-    /// error of a row under a projection on random weights and one on ones, relative to the row's 2-norm.
+    /// error of a row under a projection on random weights and one on ones, relative to the row's 2-norm. The entries of a file
+    /// may cancel and differ in size, so for these the norms are those of `|A| |B|`, the 2-norm estimated from above.
     ///
     /// An entry sums at most as many products as the fullest row of A holds; the judge's own sums are as
     /// long as the fullest row of A, B or C.
@@ -101,12 +127,15 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let probes = judge::balanced_and_ones(case.seed, n);
     let expected = judge::csr_times(a, a_values, &judge::csr_times(b, b_values, &probes));
     let found = judge::csr_times(c, c_values, &probes);
-    let lengths = c.indptr.par_windows(2).map(|ends| f64::from((ends[1] - ends[0]).max(1)));
-    let rows = found.par_iter().zip(&expected).zip(lengths);
-    let error = worst(rows.map(|((found, expected), length)| {
-        let norm = expected[1] / length.sqrt();
-        let [weighted, sums] = [0, 1].map(|k| (found[k] - expected[k]).abs());
-        relative(weighted, norm) + relative(sums, expected[1])
+    let lengths = c.indptr.windows(2).map(|ends| f64::from((ends[1] - ends[0]).max(1)));
+    let norms = match case.matrix {
+        Some(_) => judge::csr_times(a, &judge::magnitudes(a_values), &judge::row_norms(b, b_values)),
+        None => expected.iter().zip(lengths).map(|(row, length)| [row[1] / length.sqrt(), row[1]]).collect(),
+    };
+    let rows = found.par_iter().zip(&expected).zip(&norms);
+    let error = worst(rows.map(|((found, expected), norms)| {
+        let [weighted, sums] = [0, 1].map(|k| relative((found[k] - expected[k]).abs(), norms[k]));
+        weighted + sums
     }));
     Ok(Checked::new(error, bound))
 }
@@ -119,7 +148,14 @@ mod tests {
     #[test]
     fn only_products_without_entries_have_nothing_to_compute() {
         let is_empty = |n: u64, density: f64| {
-            let case = Case { op: "spgemm".into(), n, dtype: DType::F32, density: Some(density), seed: 1 };
+            let case = Case {
+                op: "spgemm".into(),
+                n,
+                dtype: DType::F32,
+                density: Some(density),
+                matrix: None,
+                seed: 1,
+            };
             let [Operand::Csr(a), Operand::Csr(b)] = &Spgemm.inputs(&case)[..] else { panic!("{n}") };
             let length = |row: &i32| b.indptr[*row as usize + 1] - b.indptr[*row as usize];
             let products: i32 = a.indices.iter().map(length).sum();
@@ -129,7 +165,14 @@ mod tests {
         let empty = (1..=40).filter(|n| is_empty(*n, 0.01)).count();
         assert!((20..40).contains(&empty), "{empty} of 40");
         assert!(!is_empty(100, 0.01) && !is_empty(2, 1.0));
-        let huge = Case { op: "spgemm".into(), n: 1 << 40, dtype: DType::F32, density: Some(1e-30), seed: 1 };
+        let huge = Case {
+            op: "spgemm".into(),
+            n: 1 << 40,
+            dtype: DType::F32,
+            density: Some(1e-30),
+            matrix: None,
+            seed: 1,
+        };
         assert_eq!(Spgemm.nothing_to_compute(&huge), None, "and no memory is taken");
     }
 }

@@ -1,13 +1,13 @@
 //! The product of a sparse matrix and a vector, judged entry by entry.
 
 use gpubench_report::case::Case;
-use gpubench_report::data::{Operand, Real};
+use gpubench_report::data::{Csr, Operand, Real};
 use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use super::judge::{self, relative, worst};
 use super::volume::{csr_bytes, element, side, stored};
-use super::{About, Checked, Decisive, Given, Limit, Op, Work, sparse_square, uniform_column};
+use super::{About, Checked, Decisive, Given, Limit, Op, Work, matrix, sparse_square, uniform_column};
 
 /// `y = A x` with A in CSR form.
 pub(crate) struct Spmv;
@@ -35,10 +35,17 @@ impl Op for Spmv {
         csr_bytes(case, stored(case)) + side(case) * element(case.dtype)
     }
 
-    /// Chooses an element of the vector whose column has entries.
-    fn decisive_element(&self, _case: &Case, inputs: &[Operand]) -> Option<Decisive> {
+    fn nothing_to_compute(&self, case: &Case) -> Option<&'static str> {
+        let is_empty = matrix::of(case).is_some_and(|matrix| matrix.stored() == 0);
+        is_empty.then_some("the matrix has no entries").or_else(|| matrix::beyond_type(case))
+    }
+
+    /// Chooses an element of the vector whose column has entries; of the matrix of a file, that of the largest entry, which no
+    /// rounding of the others in its row hides.
+    fn decisive_element(&self, case: &Case, inputs: &[Operand]) -> Option<Decisive> {
         let Some(Operand::Csr(a)) = inputs.first() else { return None };
-        let element = *a.indices.first()? as usize;
+        let entry = if case.matrix.is_some() { for_dtype!(case.dtype, largest(a))? } else { 0 };
+        let element = *a.indices.get(entry)? as usize;
         Some(Decisive { operand: 1, element, value: 2.0 })
     }
 
@@ -50,11 +57,15 @@ impl Op for Spmv {
         vec![sparse_square(case, 0), uniform_column(case, 2)]
     }
 
-    /// The largest error of an entry relative to `(|A| |x|)_i`, which is the entry itself, as nothing is
+    /// The largest error of an entry relative to `(|A| |x|)_i`, which is the entry itself where nothing is
     /// negative. The plainest sum of `m` terms rounds by about `sqrt(m)` unit roundoffs.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
         for_dtype!(given.case.dtype, check(given))
     }
+}
+
+fn largest<T: Real>(a: &Csr) -> Option<usize> {
+    judge::largest(T::slice(&a.values).ok()?.iter().map(|value| value.to_f64().abs()))
 }
 
 fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
@@ -65,8 +76,9 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let y = judge::dense::<T>(answer, 0, "y", (n, 1))?;
     let x: Vec<[f64; 1]> = x.iter().map(|value| [value.to_f64()]).collect();
     let expected = judge::csr_times(a, values, &x);
-    let rows = y.par_iter().zip(&expected);
-    let error = worst(rows.map(|(found, [expected])| relative(found.to_f64() - expected, *expected)));
+    let scale = judge::csr_times(a, &judge::magnitudes(values), &x);
+    let rows = y.par_iter().zip(&expected).zip(&scale);
+    let error = worst(rows.map(|((found, [expected]), [scale])| relative(found.to_f64() - expected, *scale)));
     let terms = judge::widest_row(a) as f64;
     Ok(Checked::new(error, 8.0 * rounding.input + 4.0 * terms.sqrt() * rounding.sum))
 }

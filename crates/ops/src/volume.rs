@@ -2,6 +2,8 @@
 
 use gpubench_report::case::{Case, DType};
 
+use super::matrix;
+
 /// Bytes of a row offset or column index of a sparse matrix.
 const INDEX: u64 = 4;
 
@@ -27,8 +29,11 @@ pub(super) fn density(case: &Case) -> f64 {
     case.density.unwrap_or(1.0)
 }
 
-/// Returns the expected number of stored entries of a generated sparse matrix.
+/// Returns the expected number of stored entries of a generated sparse matrix; of the matrix of a file, their number.
 pub(super) fn stored(case: &Case) -> f64 {
+    if let Some(matrix) = matrix::of(case) {
+        return matrix.stored() as f64;
+    }
     side(case) * side(case) * density(case)
 }
 
@@ -43,7 +48,8 @@ mod tests {
 
     #[test]
     fn bytes_of_any_side_do_not_overflow() {
-        let mut case = Case { op: "matmul".into(), n: 3, dtype: DType::F64, density: None, seed: 0 };
+        let mut case =
+            Case { op: "matmul".into(), n: 3, dtype: DType::F64, density: None, matrix: None, seed: 0 };
         assert_eq!(dense_bytes(&case, 2, 1), 168);
         case.n = u64::MAX;
         assert_eq!(dense_bytes(&case, 3, 0), u128::MAX);

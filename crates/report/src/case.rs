@@ -75,7 +75,7 @@ impl fmt::Display for Cache {
     }
 }
 
-/// One problem: an op at one size, element type and density, on any backend.
+/// One problem: an op at one size, element type and density, or on the matrix of a file, on any backend.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// Name of the op in the ops' list.
@@ -87,6 +87,9 @@ pub struct Case {
     /// Share of stored entries, in (0, 1]; `None` for ops on dense operands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub density: Option<f64>,
+    /// Matrix of a file, by name and fingerprint: `bcsstk13@1f3a5c7e90b2d4f6`; `None` for generated operands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<String>,
     /// Seed of the operands (see [`crate::data::generator`]).
     pub seed: u64,
 }
@@ -96,15 +99,23 @@ impl Case {
     pub fn side(&self) -> usize {
         usize::try_from(self.n).unwrap_or(usize::MAX)
     }
+
+    /// Returns the sparsity of the operands.
+    pub fn sparsity(&self) -> Sparsity<'_> {
+        Sparsity { density: self.density, matrix: self.matrix.as_deref() }
+    }
+
+    /// Returns a text that is equal for equal cases alone: the displayed one omits the seed and the fingerprint of a matrix.
+    pub fn key(&self) -> String {
+        let matrix = self.matrix.as_ref().map(|matrix| format!(" {matrix}"));
+        format!("{self}{} seed {}", matrix.unwrap_or_default(), self.seed)
+    }
 }
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} N={} {}", self.op, self.n, self.dtype)?;
-        match self.density {
-            Some(density) => write!(f, " density {}", density_text(density)),
-            None => Ok(()),
-        }
+        self.sparsity().words().map_or(Ok(()), |words| write!(f, " {words}"))
     }
 }
 
@@ -113,9 +124,46 @@ pub fn density_text(density: f64) -> String {
     if density < 1e-4 { format!("{density:e}") } else { density.to_string() }
 }
 
-/// Returns a density as a clause, `, density 0.05`; empty for ops on dense operands.
-pub fn density_clause(density: Option<f64>) -> String {
-    density.map(|density| format!(", density {}", density_text(density))).unwrap_or_default()
+/// Density of generated operands, or the matrix of a file: what distinguishes cases of one op, size and element type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Sparsity<'a> {
+    /// Share of stored entries; `None` for dense operands.
+    pub density: Option<f64>,
+    /// Name and fingerprint of the matrix of a file.
+    pub matrix: Option<&'a str>,
+}
+
+impl Sparsity<'_> {
+    /// Returns the heading of [`Sparsity::text`]: `density` or `matrix`.
+    pub fn heading(self) -> &'static str {
+        if self.matrix.is_some() { "matrix" } else { "density" }
+    }
+
+    /// Returns the density or the name of the matrix: `0.05` or `bcsstk13`; `None` for generated dense operands.
+    pub fn text(self) -> Option<String> {
+        let name = |matrix: &str| matrix.split_once('@').map_or(matrix, |(name, _)| name).to_owned();
+        self.matrix.map(name).or_else(|| self.density.map(density_text))
+    }
+
+    /// Returns [`Sparsity::text`] after its heading: `density 0.05` or `matrix bcsstk13`.
+    pub fn words(self) -> Option<String> {
+        self.text().map(|text| format!("{} {text}", self.heading()))
+    }
+
+    /// Returns [`Sparsity::words`] as a clause, `, density 0.05`; empty for generated dense operands.
+    pub fn clause(self) -> String {
+        self.words().map(|words| format!(", {words}")).unwrap_or_default()
+    }
+
+    /// Returns the suffix of names of files, `-d0.05` or `-bcsstk13-1f3a5c7e90b2d4f6`; empty for generated dense operands.
+    pub fn suffix(self) -> String {
+        match (self.matrix, self.density) {
+            (Some(matrix), _) => format!("-{}", matrix.replace('@', "-")),
+            (None, density) => {
+                density.map(|density| format!("-d{}", density_text(density))).unwrap_or_default()
+            }
+        }
+    }
 }
 
 /// One case on one backend by one variant: the subject of one row of a report.
@@ -138,6 +186,13 @@ impl fmt::Display for Cell {
     }
 }
 
+impl Cell {
+    /// Returns a text that is equal for equal cells alone, see [`Case::key`].
+    pub fn key(&self) -> String {
+        format!("{} {}/{} {}", self.case.key(), self.backend, self.variant, self.cache)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,12 +200,35 @@ mod tests {
     #[test]
     fn small_densities_are_written_with_an_exponent() {
         let shown = |density| {
-            let case = Case { op: "spmv".into(), n: 8, dtype: DType::F32, density: Some(density), seed: 1 };
+            let case = Case {
+                op: "spmv".into(),
+                n: 8,
+                dtype: DType::F32,
+                density: Some(density),
+                matrix: None,
+                seed: 1,
+            };
             case.to_string()
         };
         assert_eq!(shown(0.05), "spmv N=8 f32 density 0.05");
         assert_eq!(shown(1e-4), "spmv N=8 f32 density 0.0001");
         assert_eq!(shown(2.5e-5), "spmv N=8 f32 density 2.5e-5");
         assert_eq!(shown(1e-300), "spmv N=8 f32 density 1e-300");
+    }
+
+    #[test]
+    fn matrices_are_shown_by_name_and_distinguished_by_fingerprint() {
+        let of = |matrix: &str| Case {
+            op: "spmv".into(),
+            n: 8,
+            dtype: DType::F32,
+            density: Some(0.5),
+            matrix: Some(matrix.into()),
+            seed: 1,
+        };
+        let [one, other] = [of("a@0"), of("a@1")];
+        assert_eq!((one.to_string(), other.to_string()), ("spmv N=8 f32 matrix a".into(), one.to_string()));
+        assert_ne!(one.key(), other.key());
+        assert_eq!((one.sparsity().clause(), one.sparsity().suffix()), (", matrix a".into(), "-a-0".into()));
     }
 }

@@ -17,7 +17,6 @@ use gpubench_text::words;
 
 use super::{stream, values};
 use crate::baseline::{self, CellVariation};
-use crate::case::Cell;
 use crate::compare::planning::{MIN_CHANCE, Repetition, calibrate};
 use crate::compare::{Policy, Runs, compare, load};
 use crate::report::file;
@@ -176,7 +175,7 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     let one_run = Runs { runs: runs.runs.iter().take(1).cloned().collect(), ..Runs::default() };
     let compared = compare(&runs, &one_run, policy).cells.into_iter();
     let detectable: HashMap<String, Option<f64>> =
-        compared.map(|change| (key(change.cell()), change.smallest_detectable_change)).collect();
+        compared.map(|change| (change.cell().key(), change.smallest_detectable_change)).collect();
     for CellVariation { cell, variation_between_runs, pass_range } in &baseline.cells {
         listing.row(on_one_line([
             cell.case.op.clone(),
@@ -186,7 +185,7 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
             cell.cache.to_string(),
             spread_text(*pass_range),
             spread_text(*variation_between_runs),
-            detectable.get(&key(cell)).copied().flatten().map_or("-".into(), spread_text),
+            detectable.get(&cell.key()).copied().flatten().map_or("-".into(), spread_text),
         ]));
     }
     let machine = runs.runs.first().map(|run| machine(&run.report)).unwrap_or_default();
@@ -222,11 +221,6 @@ fn next_step(repetition: &Repetition) -> String {
 fn minute(time: &str) -> String {
     let parsed = time.parse::<jiff::Timestamp>();
     parsed.map_or_else(|_| time.to_owned(), |time| time.strftime("%Y-%m-%d %H:%M UTC").to_string())
-}
-
-/// Returns the identity of a cell: its name and its seed, which the name omits.
-fn key(cell: &Cell) -> String {
-    format!("{cell} seed {}", cell.case.seed)
 }
 
 /// Returns the CPU and, if there is one, the GPU of a run.

@@ -66,10 +66,12 @@ fn write_cells(plan: &Plan, obstacles: &[Option<String>], out: &mut dyn Write) -
     let widest_of = |length: fn(&PlannedCell) -> usize| plan.cells.iter().map(length).max().unwrap_or(0);
     let widest = widest_of(|planned| name(planned).len()).max("variant".len());
     let widest_op = widest_of(|planned| planned.cell.case.op.len()).max("op".len());
+    let widest_sparsity = widest_of(|planned| sparsity(planned).len()).max(8);
+    let heading = plan.cells.first().map_or("density", |planned| planned.cell.case.sparsity().heading());
     writeln!(
         out,
-        "{:<widest_op$}  {:>8}  {:<5}  {:>8}  {:<widest$}  {:>9}  {:>9}",
-        "op", "N", "dtype", "density", "variant", "FLOP", "bytes"
+        "{:<widest_op$}  {:>8}  {:<5}  {:>widest_sparsity$}  {:<widest$}  {:>9}  {:>9}",
+        "op", "N", "dtype", heading, "variant", "FLOP", "bytes"
     )?;
     for (planned, obstacle) in plan.cells.iter().zip(obstacles) {
         let case = &planned.cell.case;
@@ -80,11 +82,11 @@ fn write_cells(plan: &Plan, obstacles: &[Option<String>], out: &mut dyn Write) -
         };
         writeln!(
             out,
-            "{:<widest_op$}  {:>8}  {:<5}  {:>8}  {:<widest$}  {:>9}  {:>9}{}",
+            "{:<widest_op$}  {:>8}  {:<5}  {:>widest_sparsity$}  {:<widest$}  {:>9}  {:>9}{}",
             case.op,
             case.n,
             case.dtype,
-            case.density.map_or_else(|| "-".into(), crate::case::density_text),
+            sparsity(planned),
             name(planned),
             figure(work.map(|work| work.flop)),
             figure(work.map(|work| work.bytes)),
@@ -125,6 +127,10 @@ fn duration_text(seconds: f64) -> String {
     let digits = usize::from(value < 9.95);
     let text = format!("{value:.digits$}");
     format!("{} {unit}", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+fn sparsity(planned: &PlannedCell) -> String {
+    planned.cell.case.sparsity().text().unwrap_or_else(|| "-".into())
 }
 
 fn name(planned: &PlannedCell) -> String {

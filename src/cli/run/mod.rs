@@ -59,9 +59,9 @@ pub(crate) fn libraries(files: &[PathBuf]) -> Result<Option<Vec<PathBuf>>> {
 /// The sweep that runs if the command line names neither ops nor a sweep.
 const DEFAULT_SWEEP: &str = "quick";
 
-/// Returns whether the options name neither ops nor a sweep.
+/// Returns whether the options name neither ops nor a sweep nor matrices.
 fn names_nothing(options: &SweepOptions) -> bool {
-    options.config.is_none() && options.ops.is_none()
+    options.config.is_none() && options.ops.is_none() && options.matrix.is_none()
 }
 
 /// Reads the sweep file in the options, or the default sweep if they name nothing.

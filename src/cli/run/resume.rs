@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
+use gpubench_text::control::spelled_out;
 use gpubench_text::escape::shell_word;
 use serde_json::Value;
 
@@ -84,7 +85,10 @@ fn check_sweep_runs_nothing(first: &SweepOptions) -> Result<()> {
 /// Checks that the files of the first start whose paths begin at its folder are found from this one.
 fn check_files_are_here(first: &SweepOptions) -> Result<()> {
     let sweep_file = first.config.as_deref().filter(|name| !is_built_in(name)).map(Path::new);
-    for (what, path) in [("sweep file", sweep_file), ("script", first.sim.as_deref())] {
+    let named = [("sweep file", sweep_file), ("script", first.sim.as_deref())];
+    let matrices =
+        first.matrix.iter().flat_map(|matrices| &matrices.0).map(|path| ("matrix", Some(path.as_path())));
+    for (what, path) in named.into_iter().chain(matrices) {
         if let Some(absent) = path.filter(|path| path.is_relative() && !path.exists()) {
             bail!(
                 "--resume: the {what} '{}' of the first start is not here: resume in the folder where the run was started, \
@@ -112,11 +116,32 @@ fn first_start(earlier: &Earlier, folder: &Path) -> Result<RunArgs> {
 /// Keeps the rows whose settings are those of the resumed run: a sweep file may have changed meanwhile.
 pub(super) fn keep_same_settings(earlier: &mut Earlier, settings: &Settings) -> Result<()> {
     let (was, is) = (earlier.environment.settings.clone(), serde_json::to_value(settings)?);
+    check_same_matrices(&was, &is)?;
     let same_options = was["options"] == is["options"];
     earlier.retain(|row| {
         same_options && sampling(&was, row).is_some_and(|found| sampling(&is, row) == Some(found))
     });
     Ok(())
+}
+
+/// Checks that the files of `--matrix` hold the matrices that they held when the run started.
+fn check_same_matrices(was: &Value, is: &Value) -> Result<()> {
+    let now: Vec<&str> = matrices(is).collect();
+    let changed = matrices(was).find(|matrix| !now.contains(matrix));
+    let name = |matrix: &str| matrix.split('@').next().unwrap_or_default().to_owned();
+    ensure!(
+        changed.is_none(),
+        "--resume: the file of the matrix {} is not that of the first start: put that one in its place, or start a new run \
+         with --out",
+        spelled_out(&changed.map(name).unwrap_or_default())
+    );
+    Ok(())
+}
+
+/// Returns the identities of the matrices in settings.
+fn matrices(settings: &Value) -> impl Iterator<Item = &str> {
+    let sweeps = settings["sweeps"].as_array().into_iter().flatten();
+    sweeps.flat_map(|sweep| sweep["matrices"].as_array().into_iter().flatten()).filter_map(Value::as_str)
 }
 
 /// Returns how the settings sample the op of a row.

@@ -72,10 +72,13 @@ fn parsed(name: &str, text: &str) -> Result<SweepFile> {
     let refused = |error: TomlError| anyhow!("{name}:{}: {error}", error.line(text));
     let mut top = toml_reader::parse(text).map_err(refused)?;
     let tables = toml_reader::take_tables(top.get_mut(), TABLES).map_err(refused)?;
+    let folder = Path::new(name).parent().unwrap_or(Path::new(""));
     let layer = |table: Spanned<DeTable>, in_table| {
         let line_of_key = |key| table.get_ref().get(key).map(|value| line_of(text, value.span().start));
         let [line, backends, require] = ["variants", "backends", "require"].map(line_of_key);
         let mut layer = layer(table, in_table).map_err(refused)?;
+        let matrices = layer.matrix.iter_mut().flat_map(|matrices| &mut matrices.0);
+        matrices.for_each(|path| *path = folder.join(&*path));
         if let (Some(Variants(patterns)), Some(line)) = (&mut layer.variants, line) {
             patterns.iter_mut().for_each(|pattern| pattern.origin = format!("{name}:{line}"));
         }
@@ -87,7 +90,6 @@ fn parsed(name: &str, text: &str) -> Result<SweepFile> {
         Ok(layer)
     };
     let mut defaults = layer(top, false)?;
-    let folder = Path::new(name).parent().unwrap_or(Path::new(""));
     defaults.sim = defaults.sim.map(|path| folder.join(path));
     let tables = tables.into_iter().map(|table| layer(table, true)).collect::<Result<_>>()?;
     Ok(SweepFile { name: name.to_owned(), defaults, tables })

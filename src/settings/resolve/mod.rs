@@ -2,6 +2,7 @@
 //! of the program. Then checks everything that needs no device.
 
 mod conflicts;
+mod matrices;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +16,7 @@ use crate::case::DType;
 use crate::op::{self, MAIN_OPS, OPS};
 use crate::settings::backends::BackendNames;
 use crate::settings::config::{SweepFile, is_built_in};
-use crate::settings::options::{Backends, DTypes, SweepOptions};
+use crate::settings::options::{Backends, DTypes, Ops, SweepOptions};
 use crate::settings::{Destination, OpSweep, OutputSettings, Settings, own};
 
 impl Settings {
@@ -34,6 +35,7 @@ impl Settings {
         let files = own::load(&mut options, &mut file)?;
         names.check(&mut options)?;
         file.tables.iter_mut().chain([&mut file.defaults]).try_for_each(|layer| names.check(layer))?;
+        let matrices = matrices::load(&options, &file)?;
         let mut sweeps = resolve_sweeps(&options, &file);
         names.add_unnamed(&mut sweeps);
         conflicts::check(&options, &file, &sweeps)?;
@@ -64,6 +66,7 @@ impl Settings {
                 threads: threads.largest,
                 sim: asked.sim.clone().filter(|_| sim_is_chosen),
                 files,
+                matrices,
                 ..worker_options(&sweeps, &asked)?
             },
             sweeps,
@@ -105,12 +108,11 @@ fn sizes_by_op(sweeps: &[OpSweep]) -> BTreeMap<String, Vec<u64>> {
 /// Returns one sweep per op of each table. Ops on the command line select among the tables of the file, which keep
 /// their values. An op that no table has uses the defaults of the file, and a table without ops applies to all ops.
 fn resolve_sweeps(cli: &SweepOptions, file: &SweepFile) -> Vec<OpSweep> {
-    options_by_op(cli, file).iter().map(|(op, asked)| resolve_sweep(op, asked)).collect()
+    options_by_op(cli, file).iter().filter_map(|(op, asked)| resolve_sweep(op, asked)).collect()
 }
 
 /// Returns the op of each sweep with the options that apply to it.
 fn options_by_op(cli: &SweepOptions, file: &SweepFile) -> Vec<(String, SweepOptions)> {
-    let main_ops = || MAIN_OPS.map(str::to_owned).to_vec();
     let whole = [SweepOptions::default()];
     let tables = if file.tables.is_empty() { &whole[..] } else { &file.tables[..] };
     let mut found = Vec::new();
@@ -118,6 +120,7 @@ fn options_by_op(cli: &SweepOptions, file: &SweepFile) -> Vec<(String, SweepOpti
     let mut left = named.clone().unwrap_or_default();
     for table in tables {
         let below = table.over(&file.defaults);
+        let main_ops = || default_ops(&cli.over(&below));
         let ops = below.ops.clone().map(|ops| ops.0).or_else(|| named.clone()).unwrap_or_else(main_ops);
         let wanted = ops.iter().filter(|op| named.as_ref().is_none_or(|named| named.contains(op)));
         found.extend(wanted.map(|op| (op.clone(), cli.over(&below))));
@@ -127,18 +130,27 @@ fn options_by_op(cli: &SweepOptions, file: &SweepFile) -> Vec<(String, SweepOpti
     found
 }
 
+/// Returns the ops of a sweep that names none.
+fn default_ops(asked: &SweepOptions) -> Vec<String> {
+    let ops = if asked.matrix.is_some() { &op::matrix::OPS[..] } else { &MAIN_OPS };
+    ops.iter().map(|op| (*op).to_owned()).collect()
+}
+
 /// Checks that every table has ops, and that an op that the file does not name has sizes: the default sizes of the op
 /// are not those of the file, and may take hours.
 fn check_ops(cli: &SweepOptions, file: &SweepFile) -> Result<()> {
     let name = &file.name;
     let whole = [SweepOptions::default()];
     let tables = if file.tables.is_empty() { &whole[..] } else { &file.tables[..] };
-    let ops = tables.iter().map(|table| table.over(&file.defaults).ops);
+    let ops = tables.iter().map(|table| {
+        let table = table.over(&file.defaults);
+        table.ops.clone().or_else(|| table.matrix.as_ref().map(|_| Ops(default_ops(&table))))
+    });
     let Some(ops) = ops.collect::<Option<Vec<_>>>() else {
         ensure!(cli.ops.is_some(), "{name} names no ops: write ops = [\"matmul\"] in it, or add --ops");
         return Ok(());
     };
-    if cli.sizes.is_some() || file.defaults.sizes.is_some() {
+    if cli.sizes.is_some() || cli.matrix.is_some() || file.defaults.sizes.is_some() {
         return Ok(());
     }
     let has = |op: &str| ops.iter().any(|ops| ops.0.iter().any(|named| named == op));
@@ -152,7 +164,8 @@ fn check_ops(cli: &SweepOptions, file: &SweepFile) -> Result<()> {
     Ok(())
 }
 
-fn resolve_sweep(name: &str, asked: &SweepOptions) -> OpSweep {
+/// Returns the sweep of an op; `None` if no matrix suits it.
+fn resolve_sweep(name: &str, asked: &SweepOptions) -> Option<OpSweep> {
     let op = op::find(name);
     let default_sizes = || op.map(|op| op.about().sizes.to_vec()).unwrap_or_default();
     // Of an operation of the user's own: the first type that its inputs can have, and the backends of its variants.
@@ -163,16 +176,23 @@ fn resolve_sweep(name: &str, asked: &SweepOptions) -> OpSweep {
         None => Backends::default().0.names,
     };
     let given = asked.density.map(|density| density.0);
-    OpSweep {
+    let matrices = matrices::of(name, asked);
+    let sizes = match asked.matrix {
+        Some(_) => distinct(matrices.iter().map(|matrix| matrix.n())),
+        None => asked.sizes.clone().map_or_else(default_sizes, |sizes| sizes.0),
+    };
+    let default_density = op.and_then(|op| op.default_density()).filter(|_| asked.matrix.is_none());
+    (!sizes.is_empty()).then(|| OpSweep {
         op: name.to_owned(),
-        sizes: asked.sizes.clone().map_or_else(default_sizes, |sizes| sizes.0),
+        sizes,
         dtypes: asked.dtypes.clone().map_or_else(default_dtypes, |dtypes| dtypes.0),
-        density: op.and_then(|op| op.default_density()).map(|density| given.unwrap_or(density)),
+        density: default_density.map(|density| given.unwrap_or(density)),
+        matrices: matrices.iter().map(|matrix| matrix.identity.clone()).collect(),
         backends: asked.backends.clone().map_or_else(default_backends, |backends| backends.0.names),
         variants: asked.variants.clone().map(|variants| variants.0),
         caches: asked.cache.clone().unwrap_or_default().0,
         sampling: asked.sampling(),
-    }
+    })
 }
 
 /// Checks that the time limit of a cell allows its sampling.

@@ -6,6 +6,7 @@
 pub mod baselines;
 pub mod configs;
 pub mod journals;
+pub mod matrices;
 pub mod policies;
 pub mod replies;
 pub mod reports;
@@ -56,7 +57,7 @@ impl Formats {
 }
 
 /// Every target.
-pub static TARGETS: [Target; 7] = [
+pub static TARGETS: [Target; 8] = [
     Target { name: "reports", read: reports::read, is_json: true },
     Target { name: "configs", read: configs::read, is_json: false },
     Target { name: "policies", read: policies::read, is_json: false },
@@ -64,6 +65,7 @@ pub static TARGETS: [Target; 7] = [
     Target { name: "replies", read: replies::read, is_json: true },
     Target { name: "baselines", read: baselines::read, is_json: true },
     Target { name: "journals", read: journals::read, is_json: true },
+    Target { name: "matrices", read: matrices::read, is_json: false },
 ];
 
 /// Largest number of bytes in a refusal.

@@ -3,9 +3,11 @@
 //! A section has one state of the caches, so that comparisons never mix them. Variants of reduced precision are not
 //! compared, unless `--versus` names them.
 
+use std::cmp::Ordering;
+
 use gpubench_ops::{self as op, Checked, OPS};
 use gpubench_report::Side;
-use gpubench_report::case::{Cache, DType};
+use gpubench_report::case::{Cache, DType, Sparsity};
 use gpubench_report::report::{Report, Row};
 use gpubench_text::grouped::distinct;
 
@@ -25,26 +27,26 @@ pub struct Section<'a> {
     pub cache: Cache,
     /// The contenders of every comparison.
     pub versus: Versus<'a>,
-    /// One entry per size and density, in ascending order of density, then size.
+    /// One entry per size and sparsity, in ascending order of density, then matrix, then size.
     pub comparisons: Vec<Comparison<'a>>,
 }
 
 impl<'a> Section<'a> {
-    /// Returns whether the cases differ in density, so that it must be shown next to the size.
-    pub fn has_densities(&self) -> bool {
-        let first = self.comparisons.first().and_then(|comparison| comparison.density);
-        self.comparisons.iter().any(|comparison| comparison.density != first)
+    /// Returns whether the cases differ in sparsity, so that it must be shown next to the size.
+    pub fn has_sparsities(&self) -> bool {
+        self.comparisons.windows(2).any(|pair| pair[0].sparsity != pair[1].sparsity)
     }
 
-    /// The cases of each density, as sections of their own.
-    pub fn by_density(&self) -> impl Iterator<Item = Section<'a>> {
-        let parts = self.comparisons.chunk_by(|a, b| a.density == b.density);
+    /// The cases of each sparsity, as sections of their own.
+    pub fn by_sparsity(&self) -> impl Iterator<Item = Section<'a>> {
+        let parts = self.comparisons.chunk_by(|a, b| a.sparsity == b.sparsity);
         parts.map(|part| Section { comparisons: part.to_vec(), ..*self })
     }
 
-    /// The density that all cases share, if they have one.
-    pub fn common_density(&self) -> Option<f64> {
-        self.comparisons.first()?.density.filter(|_| !self.has_densities())
+    /// The sparsity that all cases share; empty if they differ.
+    pub fn common_sparsity(&self) -> Sparsity<'a> {
+        let first = self.comparisons.first().filter(|_| !self.has_sparsities());
+        first.map(|comparison| comparison.sparsity).unwrap_or_default()
     }
 }
 
@@ -53,8 +55,8 @@ impl<'a> Section<'a> {
 pub struct Comparison<'a> {
     /// Size N of the case.
     pub n: u64,
-    /// Share of stored entries of a sparse op.
-    pub density: Option<f64>,
+    /// Sparsity of the operands.
+    pub sparsity: Sparsity<'a>,
     /// Every row of the case, in the order of the report.
     pub rows: Vec<&'a Row>,
     /// The contenders.
@@ -254,12 +256,12 @@ fn comparisons<'a>(
     let mut found: Vec<Comparison<'a>> = Vec::new();
     let belongs = |row: &Row| row.case.op == op && row.case.dtype == dtype && row.cache == cache;
     for row in report.rows.iter().filter(|row| belongs(row)) {
-        let (n, density) = (row.case.n, row.case.density);
-        match found.iter_mut().find(|comparison| comparison.n == n && comparison.density == density) {
+        let (n, sparsity) = (row.case.n, row.case.sparsity());
+        match found.iter_mut().find(|comparison| comparison.n == n && comparison.sparsity == sparsity) {
             Some(comparison) => comparison.rows.push(row),
             None => found.push(Comparison {
                 n,
-                density,
+                sparsity,
                 rows: vec![row],
                 versus,
                 kind: Kind::Kernel,
@@ -269,8 +271,8 @@ fn comparisons<'a>(
         }
     }
     let mut found: Vec<Comparison<'a>> = found.into_iter().map(Comparison::with_bests).collect();
-    let key = |comparison: &Comparison<'_>| comparison.density.unwrap_or(0.0);
-    found.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.n.cmp(&b.n)));
+    let key = |comparison: &Comparison<'a>| (comparison.sparsity, comparison.n);
+    found.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(Ordering::Equal));
     found
 }
 

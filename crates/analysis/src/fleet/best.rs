@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::answer::{Names, Versus, sections_of};
 use gpubench_ops::{self as op, OPS};
 use gpubench_report::Side;
-use gpubench_report::case::{Cache, DType};
+use gpubench_report::case::{Cache, DType, Sparsity};
 use gpubench_report::measure::stats::has_interval;
 use gpubench_report::report::{Outcome, Report, Row};
 use serde::Serialize;
@@ -24,6 +24,9 @@ pub struct LineKey {
     /// Share of stored entries of a sparse op.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub density: Option<f64>,
+    /// Name and fingerprint of the matrix of a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<String>,
     /// Seed of the operands.
     pub seed: u64,
     /// The variant, for ops whose variants do different work (uploads, downloads, launches).
@@ -32,14 +35,19 @@ pub struct LineKey {
 }
 
 impl LineKey {
-    /// Orders by op as in [`OPS`] (unknown ones last), element type, caches, density, size and seed.
+    /// Orders by op as in [`OPS`] (unknown ones last), element type, caches, sparsity, size and seed.
     pub fn order(&self, other: &LineKey) -> Ordering {
         self.rank().partial_cmp(&other.rank()).unwrap_or(Ordering::Equal)
     }
 
+    /// Returns the sparsity of the case.
+    pub fn sparsity(&self) -> Sparsity<'_> {
+        Sparsity { density: self.density, matrix: self.matrix.as_deref() }
+    }
+
     fn rank(&self) -> impl PartialOrd {
         let op = OPS.iter().position(|op| op.name() == self.op).unwrap_or(OPS.len());
-        (op, &self.op, self.dtype, self.cache, self.density, self.n, self.seed, &self.variant)
+        (op, &self.op, self.dtype, self.cache, self.sparsity(), self.n, self.seed, &self.variant)
     }
 }
 
@@ -104,7 +112,8 @@ pub fn best(report: &Report, side: Side) -> Vec<(LineKey, BestResult)> {
                 dtype: section.dtype,
                 cache: section.cache,
                 n: comparison.n,
-                density: comparison.density,
+                density: comparison.sparsity.density,
+                matrix: comparison.sparsity.matrix.map(str::to_owned),
                 seed: first.case.seed,
                 variant,
             };

@@ -38,9 +38,9 @@ pub(crate) fn series(reports: &[DatedReport], request: &TrendRequest) -> Vec<Cel
     found
 }
 
-/// Returns the identity of a cell; the text of a cell omits the seed.
+/// Returns the identity of a cell.
 fn cell_key(row: &DatedRow) -> String {
-    format!("{}\n{}", row.row.cell(), row.row.case.seed)
+    row.row.cell().key()
 }
 
 /// Returns the fingerprint of each cell's operands in the newest report that contains it.
@@ -57,10 +57,10 @@ fn is_wanted(dated: &DatedRow, request: &TrendRequest) -> bool {
 }
 
 /// Returns the sort key. Sorting is stable: variants keep the order of the reports.
-fn order(series: &CellSeries) -> (usize, &str, DType, Cache, f64, u64) {
+fn order(series: &CellSeries) -> (usize, &str, DType, Cache, f64, Option<&str>, u64) {
     let Cell { case, cache, .. } = &series.cell;
     let op = OPS.iter().position(|op| op.name() == case.op).unwrap_or(OPS.len());
-    (op, &case.op, case.dtype, *cache, case.density.unwrap_or(1.0), case.n)
+    (op, &case.op, case.dtype, *cache, case.density.unwrap_or(1.0), case.matrix.as_deref(), case.n)
 }
 
 /// Returns the series of a cell's rows: the first of each report, if its operands are the `newest` or unknown.

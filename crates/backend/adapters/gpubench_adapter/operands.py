@@ -4,7 +4,7 @@ import numpy as np
 
 from . import host
 from .errors import CellFailed, OutOfMemory, Unavailable
-from .generator import Stream, fingerprint, short_uniforms, sparse
+from .generator import Csr, Stream, fingerprint, short_uniforms, sparse
 from . import own_job
 
 DTYPES = {"f32": np.float32, "f64": np.float64}
@@ -12,12 +12,21 @@ DTYPES = {"f32": np.float32, "f64": np.float64}
 MAX_EXPECTED_ENTRIES = 2.147e9
 
 
-class Case:
-    """One problem: an op at one size, element type and density."""
+def _of_file(identity, matrices):
+    """Returns the matrix of that name and fingerprint."""
+    found = matrices.get(identity.rpartition("@")[2])
+    if found is None:
+        raise CellFailed("no file of this run has the matrix %s: has it changed meanwhile?" % identity)
+    return found
 
-    def __init__(self, fields, own=None):
+
+class Case:
+    """One problem: an op at one size, element type and density, or on the matrix of a file."""
+
+    def __init__(self, fields, own=None, matrices=None):
         # The user's own operation, if it is one.
         self.own = own
+        self.matrix = _of_file(fields["matrix"], matrices or {}) if fields.get("matrix") else None
         self.op, self.n, self.dtype_name = fields["op"], int(fields["n"]), fields["dtype"]
         self.density, self.seed = fields.get("density"), int(fields["seed"])
         self.dtype = np.dtype(DTYPES[self.dtype_name])
@@ -42,6 +51,18 @@ def _positive_definite(case):
     gram = np.matmul(x.T, x)
     gram[np.diag_indices(case.n)] += 1.0
     return gram.astype(case.dtype, copy=False)
+
+
+def _on_matrix(case):
+    """Returns the operands of an op on the matrix of a file."""
+    matrix, vector = case.matrix, OPERANDS[case.op][1]
+    values = matrix.values.astype(case.dtype)
+    if case.op == "solve":
+        dense = np.zeros(matrix.shape, case.dtype)
+        dense[np.repeat(np.arange(case.n), np.diff(matrix.indptr)), matrix.indices] = values
+        return [dense, vector(case)]
+    first = Csr(matrix.shape, matrix.indptr, matrix.indices, values)
+    return [first, first if case.op == "spgemm" else vector(case)]
 
 
 # Operands by op, in the order of the protocol.
@@ -69,6 +90,8 @@ def footprint(case):
     if case.op == "spmv":
         return int(entry * entries) + 12 * case.n
     product = case.n**2 * (1.0 - (1.0 - case.density**2) ** case.n)
+    if case.matrix is not None:
+        product = min(case.n**2, int(np.diff(case.matrix.indptr)[case.matrix.indices].sum()))
     return int(entry * (2 * entries + product)) + 12 * case.n
 
 
@@ -77,7 +100,7 @@ def admit(case):
     as they come back from a device to be verified.
     """
     needed = 2 * footprint(case)
-    if case.op == "solve":
+    if case.op == "solve" and case.matrix is None:
         # X and its product, in float64.
         needed = max(needed, footprint(case) + 16 * case.n**2)
     free = host.free_memory()
@@ -91,6 +114,8 @@ def generated(case):
     if case.density is not None and case.density * case.n**2 > MAX_EXPECTED_ENTRIES:
         raise Unavailable("the stored entries exceed 32-bit offsets", "choose a smaller size or density")
     admit(case)
+    if case.matrix is not None:
+        return _on_matrix(case)
     return [make(case) for make in OPERANDS[case.op]]
 
 

@@ -1,4 +1,5 @@
-"""Reads files in the Matrix Market format (https://math.nist.gov/MatrixMarket/formats.html) for operations of the user's own."""
+"""Reads files in the Matrix Market format (https://math.nist.gov/MatrixMarket/formats.html), for operations of the user's own and for
+cases on the matrix of a file."""
 
 import gzip
 import os
@@ -6,6 +7,7 @@ import os
 import numpy as np
 
 from .errors import CellFailed
+from .generator import Csr
 
 FIELDS = {"real": np.float64, "double": np.float64, "integer": np.int64, "complex": np.complex128, "pattern": np.float64}
 SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
@@ -88,6 +90,31 @@ class _Lines:
 def read_mtx(path):
     """Returns the matrix of a `.mtx` or `.mtx.gz` file: a CSR matrix of SciPy for the format coordinate, in which entries given
     twice are added up, and an array of NumPy for the format array."""
+    return _read(path, _sparse)
+
+
+def read_csr(path):
+    """Returns the matrix of a file in float64, bit for bit as the parent reads it: rows are sorted by column, entries given twice are
+    added in the order of the file, and of the format array values other than zero are stored."""
+    found = _read(path, _coordinate)
+    if isinstance(found, np.ndarray):
+        rows, columns = np.nonzero(found)
+        values, shape = found[rows, columns], found.shape
+    else:
+        values, rows, columns, shape = found
+    # A stable sort.
+    order = np.lexsort((columns, rows))
+    rows, columns, values = rows[order], columns[order], values[order].astype(np.float64)
+    is_first = np.ones(rows.size, bool)
+    is_first[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
+    sums = values[is_first]
+    np.add.at(sums, np.cumsum(is_first)[~is_first] - 1, values[~is_first])
+    indptr = np.searchsorted(rows[is_first], np.arange(shape[0] + 1)).astype(np.int32)
+    return Csr(shape, indptr, columns[is_first].astype(np.int32), sums)
+
+
+def _read(path, coordinate):
+    """Returns what `coordinate` makes of a file in the format coordinate, and the array of one in the format array."""
     lines = _Lines(os.fspath(path))
     layout, field, symmetry = lines.header()
     if layout not in ("coordinate", "array") or field not in FIELDS or symmetry not in SYMMETRIES:
@@ -106,7 +133,7 @@ def read_mtx(path):
         lines.fail("a size is negative or above %d" % MAX_SIDE)
     if symmetry != "general" and rows != columns:
         lines.fail("a %s matrix must be square" % symmetry)
-    read = _coordinate if layout == "coordinate" else _array
+    read = coordinate if layout == "coordinate" else _array
     try:
         return read(lines, field, symmetry, *sizes)
     except MemoryError:
@@ -126,9 +153,15 @@ def _mirrored(values, symmetry):
     return {"symmetric": values, "skew-symmetric": -values, "hermitian": np.conj(values)}[symmetry]
 
 
-def _coordinate(lines, field, symmetry, rows, columns, entries):
+def _sparse(*of_file):
     from scipy import sparse
 
+    values, at, to, shape = _coordinate(*of_file)
+    return sparse.csr_matrix((values, (at, to)), shape=shape)
+
+
+def _coordinate(lines, field, symmetry, rows, columns, entries):
+    """Returns the values, rows and columns of the entries, and the shape."""
     # A line has at least four bytes.
     if entries > MAX_BYTES // 4:
         lines.fail("%d entries are more than the file can hold" % entries)
@@ -150,7 +183,7 @@ def _coordinate(lines, field, symmetry, rows, columns, entries):
         at, to, values = (
             np.concatenate([at, to[off]]), np.concatenate([to, at[off]]), np.concatenate([values, _mirrored(values[off], symmetry)])
         )
-    return sparse.csr_matrix((values, (at, to)), shape=(rows, columns))
+    return values, at, to, (rows, columns)
 
 
 def _array(lines, field, symmetry, rows, columns):

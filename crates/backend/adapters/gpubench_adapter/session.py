@@ -16,6 +16,8 @@ class Session:
         self.backend, self.operands, self.jobs = backend, Operands(), {}
         # The user's own operations.
         self.ops = []
+        # The matrices of files, by fingerprint.
+        self.matrices = {}
 
     def ready(self):
         """Returns the reply to `hello`."""
@@ -26,7 +28,8 @@ class Session:
         """Prepares a cell, executes it, writes its answer, and keeps the job."""
         number, cell = request["job"], request["cell"]
         self._free(number)
-        case, cache = Case(cell["case"], own_op.find(self.ops, cell["case"]["op"])), cell.get("cache", "hot")
+        own, cache = own_op.find(self.ops, cell["case"]["op"]), cell.get("cache", "hot")
+        case = Case(cell["case"], own, self.matrices)
         variant = self._variant(case, cell["variant"])
         self.backend.folder = os.path.dirname(request["answer"])
         phases = {"check_s": 0.0, "threads_s": 0.0}

@@ -8,7 +8,10 @@ import conversation  # noqa: F401  finds the package
 import numpy as np
 import scipy.io
 import scipy.sparse
-from gpubench_adapter.own_mtx import MatrixError, read_mtx
+from gpubench_adapter.errors import CellFailed
+from gpubench_adapter.generator import fingerprint
+from gpubench_adapter.operands import Case, generated
+from gpubench_adapter.own_mtx import MatrixError, read_csr, read_mtx
 
 
 class Reading(unittest.TestCase):
@@ -95,6 +98,30 @@ class Reading(unittest.TestCase):
             file.write(gzip.compress(head.encode() + b"1 1 1\n1 1 1\n")[:-9])
         with self.assertRaises(MatrixError):
             read_mtx(os.path.join(self.folder.name, "cut.mtx.gz"))
+
+    def test_the_matrices_of_cases_are_read_bit_for_bit_as_the_parent_reads_them(self):
+        head = "%%MatrixMarket matrix coordinate real "
+        for text, indptr, indices, values in [
+            (head + "general\n2 3 5\n2 3 1\n1 2 1e16\n2 1 5\n1 2 1\n1 2 -1e16\n", [0, 1, 3], [1, 0, 2], [0.0, 5.0, 1.0]),
+            (head + "skew-symmetric\n2 2 1\n2 1 .5\n", [0, 1, 2], [1, 0], [-0.5, 0.5]),
+            (head + "general\n3 3 0\n", [0, 0, 0, 0], [], []),
+            ("%%MatrixMarket matrix array integer general\n2 2\n1\n0\n0\n3\n", [0, 1, 2], [0, 1], [1.0, 3.0]),
+        ]:
+            found = read_csr(self.path(text))
+            self.assertEqual([part.tolist() for part in (found.indptr, found.indices, found.values)], [indptr, indices, values])
+            self.assertEqual((found.indptr.dtype, found.indices.dtype, found.values.dtype), (np.int32, np.int32, np.float64))
+
+    def test_operands_on_a_matrix_are_the_file_rounded_and_a_generated_vector(self):
+        matrix = read_csr(self.path("%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 .1\n2 1 -3\n"))
+        matrices = {fingerprint([matrix]): matrix}
+        fields = {"n": 2, "dtype": "f32", "seed": 42, "density": 0.75, "matrix": "a@" + fingerprint([matrix])}
+        of = lambda op: generated(Case(dict(fields, op=op), None, matrices))
+        a, x = of("spmv")
+        self.assertEqual((a.values.dtype, a.values.tolist(), x.shape), (np.float32, [np.float32(0.1), -3.0, -3.0], (2,)))
+        self.assertEqual([part.values.tolist() for part in of("spgemm")], [a.values.tolist()] * 2)
+        np.testing.assert_array_equal(of("solve")[0], np.array([[0.1, -3], [-3, 0]], np.float32))
+        with self.assertRaises(CellFailed):
+            Case(dict(fields, op="spmv", matrix="a@0"), None, matrices)
 
     def test_no_change_of_a_file_raises_anything_else(self):
         rng = random.Random(3)

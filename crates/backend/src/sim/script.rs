@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     fn case(op: &str, n: u64) -> Case {
-        Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 }
+        Case { op: op.into(), n, dtype: DType::F32, density: None, matrix: None, seed: 1 }
     }
 
     /// Returns the script of the variant `a`, followed by these keys and tables.

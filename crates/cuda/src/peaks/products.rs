@@ -87,6 +87,6 @@ impl Products<'_> {
 
 /// Returns the FLOP of a product, as the op counts them.
 fn flop(n: u64) -> f64 {
-    let case = Case { op: "matmul".into(), n, dtype: DType::F32, density: None, seed: 0 };
+    let case = Case { op: "matmul".into(), n, dtype: DType::F32, density: None, matrix: None, seed: 0 };
     op::find("matmul").map_or(0.0, |op| op.work(&case).flop)
 }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use gpubench_analysis::compare::Verdict;
 use gpubench_analysis::compare::result::{Change, Comparison, Conclusion, Mean, MeanChange};
-use gpubench_report::case::density_text;
 use gpubench_text::count::counted;
 use gpubench_text::grouped::grouped;
 
@@ -98,12 +97,14 @@ fn table<T>(title: &str, columns: &[CellColumn<T>], items: &[&T]) -> Table {
 
 /// Builds the table with one line per cell, without the properties in [`common`]; `with_p` adds p-values.
 pub(super) fn grid(title: &str, cells: &[&Change], with_p: bool) -> Table {
+    let has_matrices = cells.iter().any(|cell| cell.cell().case.matrix.is_some());
+    let sparsity = if has_matrices { "matrix" } else { "density" };
     let columns: [CellColumn<Change>; 14] = [
         (true, "verdict", false, |cell| Field { text: phrases::verdict(cell), tone: tone(cell.verdict) }),
         (true, "op", false, |cell| cell.cell().case.op.clone().into()),
         (true, "N", true, |cell| cell.cell().case.n.to_string().into()),
-        (has_densities(cells), "density", true, |cell| {
-            cell.cell().case.density.map_or(NONE.into(), density_text).into()
+        (has_sparsities(cells), sparsity, !has_matrices, |cell| {
+            cell.cell().case.sparsity().text().unwrap_or_else(|| NONE.into()).into()
         }),
         (differ(cells, |cell| cell.cell().case.dtype), "type", false, |cell| {
             cell.cell().case.dtype.name().into()
@@ -150,11 +151,12 @@ pub(super) fn common(cells: &[&Change]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn has_densities(cells: &[&Change]) -> bool {
+fn has_sparsities(cells: &[&Change]) -> bool {
     let mut first = HashMap::new();
-    cells.iter().any(|cell| {
-        *first.entry(&cell.cell().case.op).or_insert(cell.cell().case.density) != cell.cell().case.density
-    })
+    cells
+        .iter()
+        .map(|cell| &cell.cell().case)
+        .any(|case| *first.entry(&case.op).or_insert(case.sparsity()) != case.sparsity())
 }
 
 /// Builds the table of the means that changed, or of all tested means; `None` without any.

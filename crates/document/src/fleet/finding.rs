@@ -1,7 +1,6 @@
 //! Builds the findings about a fleet: outliers and differences, with their texts and next steps.
 
 use gpubench_report::Side;
-use gpubench_report::case::density_text;
 use gpubench_text::count::{self, counted};
 use gpubench_text::grouped::grouped;
 use serde::Serialize;
@@ -218,10 +217,10 @@ pub(super) fn repeated_runs(by_device: &FleetTable<'_>) -> Option<String> {
 
 /// `matmul N=1000 f32, cold cache`.
 fn case(key: &LineKey) -> String {
-    let density = key.density.map(|density| format!(" density {}", density_text(density)));
+    let sparsity = key.sparsity().words().map(|words| format!(" {words}"));
     let variant = key.variant.as_ref().map(|variant| format!(" {variant}")).unwrap_or_default();
     let LineKey { op, n, dtype, cache, .. } = key;
-    format!("{op}{variant} N={n} {dtype}{}, {cache} cache", density.unwrap_or_default())
+    format!("{op}{variant} N={n} {dtype}{}, {cache} cache", sparsity.unwrap_or_default())
 }
 
 pub(super) fn noun(side: Side, count: usize) -> String {

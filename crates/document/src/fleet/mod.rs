@@ -26,12 +26,13 @@ const MARK: &str = "*";
 type KeyColumn = (&'static str, fn(&LineKey) -> String);
 
 /// The columns that may be needed to name a case; op and size always are.
-const KEYS: [KeyColumn; 7] = [
+const KEYS: [KeyColumn; 8] = [
     ("op", |key| key.op.clone()),
     ("variant", |key| key.variant.clone().unwrap_or("-".into())),
     ("dtype", |key| key.dtype.to_string()),
     ("cache", |key| key.cache.to_string()),
-    ("density", |key| key.density.map_or("-".into(), density_text)),
+    ("density", |key| key.density.filter(|_| key.matrix.is_none()).map_or("-".into(), density_text)),
+    ("matrix", |key| key.matrix.as_ref().and_then(|_| key.sparsity().text()).unwrap_or("-".into())),
     ("seed", |key| key.seed.to_string()),
     ("N", |key| key.n.to_string()),
 ];
@@ -150,7 +151,7 @@ fn shared_words(name: &str, value: String) -> Option<String> {
     match name {
         "dtype" => Some(value),
         "cache" => Some(format!("{value} cache")),
-        "variant" | "density" if value != "-" => Some(format!("{name} {value}")),
+        "variant" | "density" | "matrix" if value != "-" => Some(format!("{name} {value}")),
         _ => None,
     }
 }

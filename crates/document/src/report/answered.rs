@@ -78,6 +78,8 @@ struct CrossoverAnswer {
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     density: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matrix: Option<String>,
     smallest: u64,
     largest: u64,
     /// `gpu_faster_from`, or `b_faster_from`: `null` unless `state` is `within`.
@@ -128,6 +130,7 @@ impl CrossoverAnswer {
         CrossoverAnswer {
             kind: found.kind.key(),
             density: found.density,
+            matrix: found.matrix.clone(),
             smallest: found.smallest,
             largest: found.largest,
             faster_from: BTreeMap::from([(faster_from, found.from.and_then(at))]),
@@ -147,6 +150,8 @@ struct SizeAnswer<'a> {
     n: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     density: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matrix: Option<&'a str>,
     speed_ups: BTreeMap<&'static str, SpeedUpAnswer<'a>>,
     /// The resident speed-up with gpubench's tuned code on both sides.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -170,7 +175,8 @@ impl<'a> SizeAnswer<'a> {
         let bests = Contender::BOTH.into_iter().zip(comparison.bests());
         SizeAnswer {
             n: comparison.n,
-            density: comparison.density,
+            density: comparison.sparsity.density,
+            matrix: comparison.sparsity.matrix,
             speed_ups: Kind::ALL.into_iter().filter_map(speed_up).collect(),
             tuned: comparison.tuned_pair(Kind::Resident).map(|pair| SpeedUpAnswer::of(report, &pair)),
             of_peak: bests.filter_map(of_peak).collect(),

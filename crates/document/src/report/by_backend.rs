@@ -3,7 +3,6 @@
 use crate::table::{Column, Field, Table};
 use gpubench_analysis::answer::{Contender, Kind, Names, Versus, cost, sections};
 use gpubench_ops as op;
-use gpubench_report::case::density_text;
 use gpubench_report::report::quantity::{factor_within, time_text};
 use gpubench_report::report::{Report, Row};
 use gpubench_text::grouped::distinct;
@@ -22,9 +21,7 @@ pub fn by_backend(report: &Report) -> Option<Table> {
     let rows = cases.map(|(section, case)| {
         let bests: Vec<Option<(&Row, f64)>> = backends.iter().map(|name| best(&case.rows, name)).collect();
         let first = bests.first().copied().flatten();
-        let density = case.density.map(|density| format!(", density {}", density_text(density)));
-        let name =
-            format!("{} {}, {}{}", section.op, section.dtype, section.cache, density.unwrap_or_default());
+        let name = format!("{} {}, {}{}", section.op, section.dtype, section.cache, case.sparsity.clause());
         let times = bests.into_iter().map(|found| {
             let Some((row, seconds)) = found else { return NONE.into() };
             let ratio = first.filter(|(other, _)| !std::ptr::eq(*other, row));

@@ -186,6 +186,7 @@ mod tests {
         };
         Crossover {
             density: None,
+            matrix: None,
             kind: Kind::Resident,
             smallest: 100,
             largest: 2048,

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use gpubench_ops as op;
-use gpubench_report::case::density_clause;
 use gpubench_report::report::Report;
 use gpubench_text::count::counted;
 
@@ -19,7 +18,7 @@ use gpubench_ops::peak_share::share;
 /// A sentence of the answer.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// The op with element type, density and cache state; `None` for the sentence about all ops.
+    /// The op with element type, sparsity and cache state; `None` for the sentence about all ops.
     pub subject: Option<String>,
     /// The sentence, with no-break spaces in figures; [`plain`] replaces these by ordinary ones.
     pub text: String,
@@ -35,10 +34,10 @@ impl fmt::Display for Line {
     }
 }
 
-/// Returns one sentence about all ops, then one per op, element type, cache state and density.
+/// Returns one sentence about all ops, then one per op, element type, cache state and sparsity.
 pub fn paragraph(report: &Report) -> Vec<Line> {
     let sections = sections(report);
-    let parts: Vec<Section<'_>> = sections.iter().flat_map(Section::by_density).collect();
+    let parts: Vec<Section<'_>> = sections.iter().flat_map(Section::by_sparsity).collect();
     overall(report, &parts).into_iter().chain(parts.iter().filter_map(|part| about(report, part))).collect()
 }
 
@@ -89,8 +88,8 @@ fn about(report: &Report, section: &Section<'_>) -> Option<Line> {
     let part = &section.comparisons;
     let resident = crossover(part, Kind::Resident)?;
     let (n, pair) = largest(part, Kind::Resident)?;
-    let (dtype, density) = (section.dtype.words(), density_clause(resident.density));
-    let subject = format!("{} ({dtype}{density}, {} cache)", section.op, section.cache);
+    let (dtype, sparsity) = (section.dtype.words(), resident.sparsity().clause());
+    let subject = format!("{} ({dtype}{sparsity}, {} cache)", section.op, section.cache);
     let kernel = largest(part, Kind::Kernel).filter(|(at, _)| *at == n);
     let kernel = kernel
         .map(|(_, pair)| format!("; kernel alone {}", figure(pair.speed_up.text_in_words(pair.versus))));

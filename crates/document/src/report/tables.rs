@@ -4,7 +4,6 @@ use crate::table::{Column, Field, Layout, Table, Tone};
 use gpubench_analysis::answer::{Comparison, Contender, Kind, Names, Section, sections};
 use gpubench_ops::find;
 use gpubench_ops::peak_share::precision;
-use gpubench_report::case::{density_clause, density_text};
 use gpubench_report::report::quantity::{judged_text, spread_text, three_digits};
 use gpubench_report::report::{Execute, Outcome, Report, Row};
 
@@ -38,23 +37,23 @@ pub fn tables(report: &Report, all_variants: bool) -> Vec<Table> {
 
 /// `spmv f32, density 0.05, cold cache: sparse matrix times vector`, without the summary for an op unknown here.
 fn title(section: &Section<'_>) -> String {
-    let density = density_clause(section.common_density());
+    let sparsity = section.common_sparsity().clause();
     let summary = find(section.op).map(|op| op.about().summary).filter(|summary| !summary.is_empty());
     let summary = summary.map(|summary| format!(": {summary}")).unwrap_or_default();
-    format!("{} {}{density}, {} cache{summary}", section.op, section.dtype, section.cache)
+    format!("{} {}{sparsity}, {} cache{summary}", section.op, section.dtype, section.cache)
 }
 
 /// The columns that name a case, and how their fields are made.
 fn case_columns(section: &Section<'_>) -> Vec<Column> {
-    let density = section.has_densities().then(|| Column::figures("density"));
-    [Column::figures("N")].into_iter().chain(density).collect()
+    let heading = section.comparisons.last().map_or("density", |comparison| comparison.sparsity.heading());
+    let sparsity = section.has_sparsities().then(|| Column::new(heading, heading == "density"));
+    [Column::figures("N")].into_iter().chain(sparsity).collect()
 }
 
 fn case_fields(section: &Section<'_>, comparison: &Comparison<'_>) -> Vec<Field> {
     let mut fields = vec![Field::from(comparison.n.to_string())];
-    if section.has_densities() {
-        let density = comparison.density.map_or(NONE.into(), density_text);
-        fields.push(density.into());
+    if section.has_sparsities() {
+        fields.push(comparison.sparsity.text().unwrap_or_else(|| NONE.into()).into());
     }
     fields
 }

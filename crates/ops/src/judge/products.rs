@@ -8,6 +8,8 @@ use gpubench_report::data::generator::Stream;
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 
+use super::sparse::magnitudes;
+
 /// Terms per partial sum.
 const BLOCK: usize = 256;
 /// Independent partial sums per block, for the pipelines of the CPU.
@@ -71,6 +73,11 @@ fn row_times<T: Real, const K: usize>(row: &[T], probes: &[[f64; K]]) -> [f64; K
 /// Returns `M P`: the products of each row of a matrix of `probes.len()` columns with the probes.
 pub(crate) fn rows_times<T: Real, const K: usize>(matrix: &[T], probes: &[[f64; K]]) -> Vec<[f64; K]> {
     matrix.par_chunks(probes.len()).map(|row| row_times(row, probes)).collect()
+}
+
+/// Returns `|M| P`: the products of the magnitudes of each row of a matrix of `probes.len()` columns with the probes.
+pub(crate) fn magnitudes_times<T: Real, const K: usize>(matrix: &[T], probes: &[[f64; K]]) -> Vec<[f64; K]> {
+    matrix.par_chunks(probes.len()).map(|row| row_times(&magnitudes(row), probes)).collect()
 }
 
 /// Returns `Mᵀ P`: the products of each column of a matrix of `probes.len()` rows with the probes.

@@ -1,5 +1,7 @@
 //! Checks the structure of sparse matrices, and computes products with their rows in float64.
 
+use std::borrow::Cow;
+
 use gpubench_report::data::{Csr, Real};
 use rayon::prelude::*;
 
@@ -40,6 +42,30 @@ fn are_distinct(columns: &[i32]) -> bool {
 /// Returns the number of entries of the fullest row of a well-formed matrix.
 pub(crate) fn widest_row(csr: &Csr) -> usize {
     row_ranges(csr).map(|range| range.len()).max().unwrap_or(0)
+}
+
+/// Returns the magnitudes of values: the values themselves where none is negative.
+pub(crate) fn magnitudes<T: Real>(values: &[T]) -> Cow<'_, [T]> {
+    let is_negative = |value: &T| *value < T::default();
+    if !values.par_iter().any(is_negative) {
+        return Cow::Borrowed(values);
+    }
+    Cow::Owned(values.par_iter().map(|value| T::from_f64(value.to_f64().abs())).collect())
+}
+
+/// Returns the 2-norm of each row of a well-formed matrix, and its 1-norm.
+pub(crate) fn row_norms<T: Real>(csr: &Csr, values: &[T]) -> Vec<[f64; 2]> {
+    let norms = |range: std::ops::Range<usize>| {
+        let magnitudes = || values[range.clone()].iter().map(|value| value.to_f64().abs());
+        [magnitudes().map(|value| value * value).sum::<f64>().sqrt(), magnitudes().sum()]
+    };
+    row_ranges(csr).map(norms).collect()
+}
+
+/// Returns the index of the largest magnitude; `None` if there is none other than zero.
+pub(crate) fn largest(magnitudes: impl Iterator<Item = f64>) -> Option<usize> {
+    let found = magnitudes.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+    found.filter(|found| found.1 > 0.0).map(|(index, _)| index)
 }
 
 /// Returns `M P`: the products of each row of a well-formed matrix with the probes.

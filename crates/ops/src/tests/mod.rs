@@ -2,6 +2,7 @@
 
 mod accepted;
 mod formats;
+mod matrices;
 mod mutations;
 mod registry;
 mod rejected;
@@ -16,7 +17,7 @@ use super::{Checked, OPS, Op, Rounding, find};
 /// A case of `op` at its default density, or fuller where `n` is too small for that to store anything.
 fn case(op: &str, n: u64, dtype: DType) -> Case {
     let density = the(op).default_density().map(|density| density.max(4.0 / n as f64).min(1.0));
-    Case { op: op.into(), n, dtype, density, seed: 42 }
+    Case { op: op.into(), n, dtype, density, matrix: None, seed: 42 }
 }
 
 fn the(op: &str) -> &'static dyn Op {

@@ -65,7 +65,14 @@ impl Subject {
     }
 
     fn of_default(op: &str, n: u64, dtype: DType) -> Subject {
-        Subject::new(Case { op: op.into(), n, dtype, density: the(op).default_density(), seed: 42 })
+        Subject::new(Case {
+            op: op.into(),
+            n,
+            dtype,
+            density: the(op).default_density(),
+            matrix: None,
+            seed: 42,
+        })
     }
 
     /// Returns the wrong verdicts on the right answer and on all wrong ones.

@@ -2,6 +2,7 @@
 
 pub mod fingerprint;
 pub mod generator;
+pub mod mtx;
 #[expect(unsafe_code, reason = "numbers are read as bytes")]
 mod values;
 

@@ -23,7 +23,7 @@ fn texts(row: &mut Row) -> impl Iterator<Item = &mut String> {
         let states = conditions.iter_mut().flatten();
         warnings.chain(states.flat_map(|state| state.throttle.iter_mut().chain(&mut state.others)))
     });
-    [&mut case.op, backend, variant].into_iter().chain(optional).chain(of_execute)
+    [&mut case.op, backend, variant].into_iter().chain(&mut case.matrix).chain(optional).chain(of_execute)
 }
 
 fn sanitize_texts(value: &mut Value) {

@@ -151,7 +151,7 @@ pub(crate) mod tests {
 
     /// Returns a planned cell of `sin` on the CPU.
     pub(crate) fn planned(n: u64, variant: &str) -> PlannedCell {
-        let case = Case { op: "sin".into(), n, dtype: DType::F32, density: None, seed: 1 };
+        let case = Case { op: "sin".into(), n, dtype: DType::F32, density: None, matrix: None, seed: 1 };
         let cell = Cell { case, backend: "cpu".into(), variant: variant.into(), cache: Cache::Hot };
         let variant = Variant {
             op: "sin".into(),

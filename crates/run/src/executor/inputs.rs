@@ -11,7 +11,7 @@ pub(crate) struct InputFingerprints(HashMap<String, (String, String)>);
 impl InputFingerprints {
     /// Records the fingerprint of a row's operands; returns an error if another backend used others for the same case.
     pub(crate) fn agree(&mut self, row: &Row, fingerprint: &str) -> Result<(), String> {
-        let case = format!("{} seed {}", row.case, row.case.seed);
+        let case = row.case.key();
         let first = || (row.backend.clone(), fingerprint.to_owned());
         let (backend, known) = self.0.entry(case).or_insert_with(first);
         if known == fingerprint {

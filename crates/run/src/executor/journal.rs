@@ -145,7 +145,7 @@ fn latest_rows(mut report: Report) -> Report {
 
 /// Returns a text that is equal for equal cells alone.
 pub(super) fn key(cell: &Cell) -> String {
-    format!("{} seed {} {}/{} {}", cell.case, cell.case.seed, cell.backend, cell.variant, cell.cache.name())
+    cell.key()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use gpubench_analysis::answer::crossover::crossovers;
 use gpubench_analysis::answer::{Comparison, Crossover, Names, Section, Versus, sections};
 use gpubench_ops::{self as op, OPS};
-use gpubench_report::case::{Cache, DType, density_clause, density_text};
+use gpubench_report::case::{Cache, DType, Sparsity};
 use gpubench_report::report::Report;
 
 use super::lines::quantity::Quantity;
@@ -18,21 +18,25 @@ pub(super) struct Part<'a> {
     pub names: &'a Names,
     pub(crate) section: Section<'a>,
     pub crossovers: Vec<Crossover>,
-    /// Set where the cases that share its charts differ in density, here or among reports.
-    pub(crate) shows_density: bool,
+    /// Set where the cases that share its charts differ in sparsity, here or among reports.
+    pub(crate) shows_sparsity: bool,
 }
 
 impl Part<'_> {
-    /// The name of a series: report, variant and density, as far as they distinguish series.
-    pub(crate) fn label(&self, variant: Option<&str>, density: Option<f64>) -> String {
-        let density = density.filter(|_| self.shows_density);
-        let density = density.map(|density| format!("density {}", density_text(density)));
-        let parts = [Some(self.name).filter(|name| !name.is_empty()), variant, density.as_deref()];
+    /// The name of a series: report, variant and sparsity, as far as they distinguish series.
+    pub(crate) fn label(&self, variant: Option<&str>, sparsity: Sparsity<'_>) -> String {
+        let sparsity = self.shown(sparsity).words();
+        let parts = [Some(self.name).filter(|name| !name.is_empty()), variant, sparsity.as_deref()];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    pub(crate) fn by_density(&self) -> impl Iterator<Item = &[Comparison<'_>]> {
-        self.section.comparisons.chunk_by(|a, b| a.density == b.density)
+    /// Returns the sparsity if it must be shown, otherwise an empty one.
+    pub(crate) fn shown<'a>(&self, sparsity: Sparsity<'a>) -> Sparsity<'a> {
+        if self.shows_sparsity { sparsity } else { Sparsity::default() }
+    }
+
+    pub(crate) fn by_sparsity(&self) -> impl Iterator<Item = &[Comparison<'_>]> {
+        self.section.comparisons.chunk_by(|a, b| a.sparsity == b.sparsity)
     }
 }
 
@@ -83,7 +87,7 @@ impl Sheet<'_> {
         format!("{kind}-{op}-{dtype}{cache}")
     }
 
-    /// `spmv, float32, density 0.05`; densities that differ are in the names of series.
+    /// `spmv, float32, density 0.05`; sparsities that differ are in the names of series.
     pub(crate) fn heading(&self) -> String {
         let ChartSubject { op, dtype, .. } = self.subject;
         format!("{op}, {}{}", dtype.words(), self.circumstances())
@@ -96,10 +100,10 @@ impl Sheet<'_> {
 
     /// `, density 0.05, cold cache`, as far as they are the same for all series and need to be said.
     fn circumstances(&self) -> String {
-        let shared = self.parts.first().filter(|part| !part.shows_density);
-        let density = shared.and_then(|part| part.section.common_density());
+        let shared = self.parts.first().filter(|part| !part.shows_sparsity);
+        let sparsity = shared.map(|part| part.section.common_sparsity()).unwrap_or_default();
         let cache = self.shows_cache.then(|| format!(", {} cache", self.subject.cache));
-        density_clause(density) + &cache.unwrap_or_default()
+        sparsity.clause() + &cache.unwrap_or_default()
     }
 }
 
@@ -115,7 +119,7 @@ pub(crate) fn sheets<'a>(
         for section in sections(report) {
             let subject = ChartSubject::of(&section);
             let crossovers = crossovers(&section);
-            let part = Part { name, report, names, section, crossovers, shows_density: false };
+            let part = Part { name, report, names, section, crossovers, shows_sparsity: false };
             match sheets.iter_mut().find(|sheet| sheet.subject == subject) {
                 Some(sheet) => sheet.parts.push(part),
                 None => sheets.push(Sheet { subject, parts: vec![part], shows_cache: false }),
@@ -125,10 +129,10 @@ pub(crate) fn sheets<'a>(
     let shows_cache = Cache::ALL.iter().all(|cache| sheets.iter().any(|sheet| sheet.subject.cache == *cache));
     for sheet in &mut sheets {
         let comparisons = sheet.parts.iter().flat_map(|part| &part.section.comparisons);
-        let mut densities = comparisons.map(|comparison| comparison.density);
-        let first = densities.next();
-        let differs = densities.any(|density| Some(density) != first);
-        sheet.parts.iter_mut().for_each(|part| part.shows_density = differs);
+        let mut sparsities = comparisons.map(|comparison| comparison.sparsity);
+        let first = sparsities.next();
+        let differs = sparsities.any(|sparsity| Some(sparsity) != first);
+        sheet.parts.iter_mut().for_each(|part| part.shows_sparsity = differs);
         sheet.shows_cache = shows_cache;
     }
     // Stable, so that ops unknown here keep the order of the reports, after the known ones.

@@ -26,6 +26,7 @@ const COLUMNS: &[Shown<Change>] = &[
     ("n", |cell| cell.cell().case.n.to_string()),
     ("dtype", |cell| cell.cell().case.dtype.name().into()),
     ("density", |cell| number(cell.cell().case.density)),
+    ("matrix", |cell| cell.cell().case.matrix.clone().unwrap_or_default()),
     ("seed", |cell| cell.cell().case.seed.to_string()),
     ("backend", |cell| cell.cell().backend.clone()),
     ("variant", |cell| cell.cell().variant.clone()),

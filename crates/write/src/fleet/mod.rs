@@ -67,7 +67,8 @@ fn csv(shown: &FleetOverview<'_>) -> String {
         shown.tables.iter().flat_map(|table| &table.lines).map(|line| &line.key).collect();
     keys.sort_by(|a, b| a.order(b));
     keys.dedup();
-    let mut columns = ["op", "dtype", "cache", "n", "density", "seed", "variant"].map(Column::words).to_vec();
+    let mut columns =
+        ["op", "dtype", "cache", "n", "density", "matrix", "seed", "variant"].map(Column::words).to_vec();
     for table in &shown.tables {
         let side = table.side.label();
         columns
@@ -81,6 +82,7 @@ fn csv(shown: &FleetOverview<'_>) -> String {
             key.cache.to_string(),
             key.n.to_string(),
             number(key.density),
+            key.matrix.clone().unwrap_or_default(),
             key.seed.to_string(),
             key.variant.clone().unwrap_or_default(),
         ];

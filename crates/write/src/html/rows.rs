@@ -32,7 +32,7 @@ fn narrowed(cell: Element, column: &str) -> Element {
 /// A report, and the optional columns of its table.
 struct RowsTable<'a> {
     report: &'a Report,
-    densities: bool,
+    sparsities: bool,
     caches: bool,
     peaks: bool,
 }
@@ -41,7 +41,7 @@ struct RowsTable<'a> {
 pub(crate) fn rows(report: &Report, prefix: &str) -> Html {
     let sheet = RowsTable {
         report,
-        densities: sections(report).iter().any(Section::has_densities),
+        sparsities: sections(report).iter().any(Section::has_sparsities),
         caches: has_both_caches(report),
         peaks: report.rows.iter().any(|row| peak_share::share(report, row).is_some()),
     };
@@ -99,7 +99,9 @@ fn best<'a>(comparison: &Comparison<'a>) -> Vec<&'a Row> {
 impl RowsTable<'_> {
     fn headings(&self) -> Vec<Heading<'static>> {
         let mut headings = vec![words("op"), figures("N"), words("type")];
-        headings.extend(self.densities.then_some(figures("density")));
+        let has_matrices = self.report.rows.iter().any(|row| row.case.matrix.is_some());
+        let sparsity = if has_matrices { words("matrix") } else { figures("density") };
+        headings.extend(self.sparsities.then_some(sparsity));
         headings.extend(self.caches.then_some(words("cache")));
         headings.extend([
             words("backend"),
@@ -124,9 +126,8 @@ impl RowsTable<'_> {
         let name = format!("details of {}", row.cell());
         let summary = element("summary").with("aria-label", &name).holding(row.case.op.as_str());
         let opener = element("th").with("scope", "row").holding(element("details").holding(summary));
-        let density = row.case.density.filter(|_| !self.densities);
-        let opener =
-            opener.holding_all(density.map(|found| below(format!("density {}", density_text(found)))));
+        let sparsity = row.case.sparsity().words().filter(|_| !self.sparsities);
+        let opener = opener.holding_all(sparsity.map(below));
         let panel =
             element("td").with("colspan", &headings.len().to_string()).holding(details(self.report, row));
         let body = element("tbody")
@@ -147,7 +148,10 @@ impl RowsTable<'_> {
         let case = &row.case;
         let mut cells =
             vec![sortable(Some(case.n as f64), |_| case.n.to_string()), cell(peak_share::precision(row))];
-        cells.extend(self.densities.then(|| sortable(case.density, density_text)));
+        cells.extend(self.sparsities.then(|| {
+            let text = case.sparsity().text().filter(|_| case.matrix.is_some());
+            text.map_or_else(|| sortable(case.density, density_text), cell)
+        }));
         cells.extend(self.caches.then(|| cell(row.cache.name())));
         cells
     }

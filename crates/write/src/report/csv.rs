@@ -25,6 +25,7 @@ const COLUMNS: &[ReportColumn] = &[
     ("n", |row| row.case.n.to_string()),
     ("dtype", |row| json_word(&row.case.dtype)),
     ("density", |row| number(row.case.density)),
+    ("matrix", |row| row.case.matrix.clone().unwrap_or_default()),
     ("seed", |row| row.case.seed.to_string()),
     ("backend", |row| row.backend.clone()),
     ("variant", |row| row.variant.clone()),
@@ -170,6 +171,7 @@ mod tests {
     fn headings_are_unique_and_every_column_is_filled_somewhere() {
         let mut report = example::with_pinned(example::full(), 10.0);
         report.rows[0].case.density = Some(0.5);
+        report.rows[0].case.matrix = Some("a@0123456789abcdef".into());
         report.rows[0].picked = Some("faer".into());
         report.rows[0].threads = Some(16);
         report.rows[0].unaltered = Some("it keeps its operands in a form of its own".into());

@@ -76,7 +76,7 @@ pub static TABLE: TrendFormat = TrendFormat {
 };
 
 /// The headings of the CSV.
-const HEADINGS: &str = "op n dtype density seed backend variant cache device started report host git_revision \
+const HEADINGS: &str = "op n dtype density matrix seed backend variant cache device started report host git_revision \
                         gpubench_version gpubench_revision median_s ci95_low_s ci95_high_s level_s step_ratio step";
 
 /// Writes a trend as CSV (RFC 4180): one line per time, in order of the series, then of the reports.
@@ -90,7 +90,7 @@ fn csv(trend: &Trend) -> String {
 }
 
 /// Returns the fields of a point: its series, its report, and its times with the step that begins with it.
-fn fields(trend: &Trend, series: &CellSeries, index: usize, point: &TimePoint) -> [String; 21] {
+fn fields(trend: &Trend, series: &CellSeries, index: usize, point: &TimePoint) -> [String; 22] {
     let (case, report) = (&series.cell.case, &trend.reports[point.report]);
     let holds = |level: &&TimeLevel| (level.first..level.first + level.count).contains(&index);
     // Unconfirmed newest points have no level.
@@ -101,6 +101,7 @@ fn fields(trend: &Trend, series: &CellSeries, index: usize, point: &TimePoint) -
         case.n.to_string(),
         case.dtype.to_string(),
         number(case.density),
+        case.matrix.clone().unwrap_or_default(),
         case.seed.to_string(),
         series.cell.backend.clone(),
         series.cell.variant.clone(),

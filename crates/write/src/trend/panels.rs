@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::chart::panels::{MOST_PANELS, Mark, MarkKind, Marks, Panel, PanelChart, Point, panel_axis};
 use crate::palette::Role;
 use gpubench_report::Side;
-use gpubench_report::case::{Cache, density_clause, density_text};
+use gpubench_report::case::Cache;
 use gpubench_report::report::machine::processor;
 use gpubench_report::report::quantity::factor_within;
 use gpubench_text::count::counted;
@@ -104,7 +104,7 @@ fn chart(trend: &Trend, group: &[&CellSeries], page: Option<usize>) -> PanelChar
             case.op,
             case.n,
             case.dtype.words(),
-            density_clause(case.density)
+            case.sparsity().clause()
         ),
         subtitle: format!("{} {}", counted(reports.len(), "report"), span(begin, end)),
         captions: captions(trend, group, &panels),
@@ -120,9 +120,9 @@ fn name(trend: &Trend, series: &CellSeries, shows_cache: bool, page: Option<usiz
     let case = &series.cell.case;
     let mut name = format!("trend-{}-{}-n{}", case.op, case.dtype, case.n);
     let differs =
-        |other: &&CellSeries| other.cell.case.op == case.op && other.cell.case.density != case.density;
-    if let Some(density) = case.density.filter(|_| trend.series.iter().any(|other| differs(&other))) {
-        name.push_str(&format!("-d{}", density_text(density)));
+        |other: &&CellSeries| other.cell.case.op == case.op && other.cell.case.sparsity() != case.sparsity();
+    if trend.series.iter().any(|other| differs(&other)) {
+        name.push_str(&case.sparsity().suffix());
     }
     if shows_cache {
         name.push_str(&format!("-{}", series.cell.cache));

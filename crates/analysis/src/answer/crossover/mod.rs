@@ -4,6 +4,7 @@
 //! "Beyond doubt" is stricter than the 95 % interval of a single size, because among several sizes chance alone would
 //! make some interval miss 1: the level is divided by the number of sizes (Bonferroni).
 
+use gpubench_report::case::Sparsity;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::NORMAL_95;
@@ -34,11 +35,13 @@ pub struct Stretch {
     pub winner: Option<Contender>,
 }
 
-/// From which size B is faster, for one density and kind of speed-up.
+/// From which size B is faster, for one sparsity and kind of speed-up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Crossover {
     /// Share of stored entries of a sparse op.
     pub density: Option<f64>,
+    /// Name and fingerprint of the matrix of a file.
+    pub matrix: Option<String>,
     /// The phases that the times include.
     pub kind: Kind,
     /// The smallest size that was compared.
@@ -58,6 +61,11 @@ pub struct Crossover {
 }
 
 impl Crossover {
+    /// Returns the sparsity of the cases.
+    pub fn sparsity(&self) -> Sparsity<'_> {
+        Sparsity { density: self.density, matrix: self.matrix.as_deref() }
+    }
+
     /// Returns whether B also wins below the size from which it always wins, or only at small sizes.
     pub fn is_mixed(&self) -> bool {
         self.changes.iter().any(|(_, above)| *above == Contender::A)
@@ -69,13 +77,13 @@ impl Crossover {
     }
 }
 
-/// The crossovers of a section: one per density and kind that has a size with both contenders.
+/// The crossovers of a section: one per sparsity and kind that has a size with both contenders.
 pub fn crossovers(section: &Section<'_>) -> Vec<Crossover> {
     let of = |part: Section<'_>| Kind::ALL.map(|kind| crossover(&part.comparisons, kind));
-    section.by_density().flat_map(of).flatten().collect()
+    section.by_sparsity().flat_map(of).flatten().collect()
 }
 
-/// The crossover of comparisons of one density, in ascending order of size; `None` when no size has both contenders.
+/// The crossover of comparisons of one sparsity, in ascending order of size; `None` when no size has both contenders.
 pub fn crossover(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Crossover> {
     let compared: Vec<(&Comparison<'_>, Pair<'_>)> =
         comparisons.iter().filter_map(|one| Some((one, one.pair(kind)?))).collect();
@@ -105,7 +113,8 @@ pub fn crossover(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Crossover
         _ => (None, bounds(&curve, &sure, stretches.last()?.winner)),
     };
     Some(Crossover {
-        density: first.density,
+        density: first.sparsity.density,
+        matrix: first.sparsity.matrix.map(str::to_owned),
         kind,
         smallest: first.n,
         largest: last.n,

@@ -84,9 +84,9 @@ pub(crate) fn pairs(old: &Runs, new: &Runs, history: &Runs) -> Vec<CellPair> {
     order.iter().filter_map(pair).collect()
 }
 
-/// Returns the identity of a cell: its name and its seed, which the name omits.
+/// Returns the identity of a cell.
 fn key(row: &Row) -> String {
-    format!("{} seed {}", row.cell(), row.case.seed)
+    row.cell().key()
 }
 
 /// Returns the variance of a run's median as estimated within the runs, mean over both sides.

@@ -8,14 +8,14 @@ use gpubench_analysis::answer::crossover::{Crossover, crossovers};
 use gpubench_analysis::answer::{
     Comparison, Kind, Kinds, Pair, Section, Versus, has_both_caches, sections_of,
 };
-use gpubench_report::case::{DType, density_text};
+use gpubench_report::case::DType;
 use gpubench_report::report::Report;
 
-/// The cases of one op, element type, cache state and density, smallest first.
+/// The cases of one op, element type, cache state and sparsity, smallest first.
 pub struct Sweep<'a> {
-    /// The cases of one op, element type, cache state and density.
+    /// The cases of one op, element type, cache state and sparsity.
     pub section: Section<'a>,
-    /// Op, and element type, cache state and density where these differ in the report.
+    /// Op, and element type, cache state and sparsity where these differ in the report.
     pub name: String,
     /// Per kind of time the size from which B is faster; empty where no case has both contenders.
     pub crossovers: Vec<Crossover>,
@@ -34,10 +34,9 @@ impl<'a> Sweep<'a> {
 
     /// Returns whether another sweep is about the same cases, perhaps of another report.
     pub fn is_like(&self, other: &Sweep<'_>) -> bool {
-        let key = |Sweep { section, .. }: &Sweep<'_>| {
-            (section.dtype, section.cache, section.common_density().map(f64::to_bits))
-        };
-        self.section.op == other.section.op && key(self) == key(other)
+        let (one, other) = (&self.section, &other.section);
+        (one.op, one.dtype, one.cache, one.common_sparsity())
+            == (other.op, other.dtype, other.cache, other.common_sparsity())
     }
 
     /// The cases that have both contenders, or both with gpubench's tuned code.
@@ -70,11 +69,11 @@ impl<'a> Sweeps<'a> {
         let versus = Versus::of(report);
         let mut all = vec![];
         for section in sections_of(report, versus) {
-            for cases in section.by_density() {
+            for cases in section.by_sparsity() {
                 let dtype = several_dtypes.then(|| section.dtype.to_string());
                 let cache = both_caches.then(|| section.cache.to_string());
-                let density = cases.common_density().filter(|_| section.has_densities()).map(density_text);
-                let parts = [Some(section.op.to_owned()), dtype, cache, density];
+                let sparsity = cases.common_sparsity().text().filter(|_| section.has_sparsities());
+                let parts = [Some(section.op.to_owned()), dtype, cache, sparsity];
                 let name = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
                 all.push(Sweep { crossovers: crossovers(&cases), section: cases, name });
             }

@@ -57,7 +57,7 @@ pub(crate) fn check(report: &Report) -> anyhow::Result<()> {
     let mut places = HashMap::new();
     for (index, row) in report.rows.iter().enumerate() {
         let case = &row.case;
-        let case = (&case.op, case.n, case.dtype, case.density.map(f64::to_bits), case.seed);
+        let case = (&case.op, case.n, case.dtype, case.density.map(f64::to_bits), &case.matrix, case.seed);
         if let Some(first) = places.insert((case, &row.backend, &row.variant, row.cache), index) {
             bail!(
                 "rows {first} and {index} describe the same cell, {}; {FIX}",
@@ -77,7 +77,7 @@ pub fn check_row(row: &Row) -> anyhow::Result<()> {
     ensure!(row.case.n >= 1, "n is 0, but must be at least 1; {FIX}");
     if let Some(density) = row.case.density {
         ensure!(
-            density > 0.0 && density <= 1.0,
+            (density > 0.0 || density == 0.0 && row.case.matrix.is_some()) && density <= 1.0,
             "density is {density}, but must be above 0 and at most 1; {FIX}"
         );
     }
@@ -107,7 +107,12 @@ fn check_names(row: &Row) -> anyhow::Result<()> {
     let names = [("backend", row.backend.as_str()), ("variant", &row.variant), ("picked", row.doer())];
     let names = names.map(|(key, name)| (key, name, plain(name), "text without '/' and control characters"));
     let op = ("op", row.case.op.as_str(), strict(&row.case.op), "a-z, 0-9, '.', '_' and '-'");
-    for (key, name, is_legal, legal) in [op].into_iter().chain(names) {
+    let matrix = row
+        .case
+        .matrix
+        .as_deref()
+        .map(|name| ("matrix", name, is_identity(name), "a name, '@' and 16 digits"));
+    for (key, name, is_legal, legal) in [op].into_iter().chain(names).chain(matrix) {
         ensure!(
             !name.is_empty() && is_legal,
             "{key} {:?} is not a valid name (allowed: {legal}); {FIX}",
@@ -115,6 +120,15 @@ fn check_names(row: &Row) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+/// Returns whether a text is the name of a matrix with its fingerprint.
+fn is_identity(text: &str) -> bool {
+    let is_name = |name: &str| name.bytes().all(|c| c.is_ascii_alphanumeric() || b"._-".contains(&c));
+    let is_digit = |c: u8| matches!(c, b'0'..=b'9' | b'a'..=b'f');
+    text.split_once('@').is_some_and(|(name, digits)| {
+        is_name(name) && !name.is_empty() && digits.len() == 16 && digits.bytes().all(is_digit)
+    })
 }
 
 fn check_execute(execute: &Execute) -> anyhow::Result<()> {

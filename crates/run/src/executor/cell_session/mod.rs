@@ -159,7 +159,12 @@ impl CellSession<'_> {
         cell_run.is_preparing = true;
         let case = &cell_run.planned.cell.case;
         if let Some(reason) = op::find(&case.op).and_then(|op| op.nothing_to_compute(case)) {
-            cell_run.skip(Unavailable::new(reason, "choose a larger size or density"));
+            let fix = if case.matrix.is_some() {
+                "choose another matrix"
+            } else {
+                "choose a larger size or density"
+            };
+            cell_run.skip(Unavailable::new(reason, fix));
             return Err(SessionEnd::Row);
         }
         if let Err(NoWorker { outcome, cause }) = self.workers.ready(&cell_run.worker, self.observer)? {

@@ -89,5 +89,6 @@ pub(crate) fn compares_copies(cells: &[&PlannedCell], of_case: &[CellRun<'_>]) -
     let largest = quick.max_by(|a, b| work(a).total_cmp(&work(b)));
     let smallest = || of_op().min_by(|a, b| work(a).total_cmp(&work(b)));
     let key = |planned: &PlannedCell| (planned.cell.case.n, planned.cell.case.dtype);
-    largest.or_else(smallest).is_some_and(|chosen| key(chosen) == key(case))
+    let chosen = largest.or_else(smallest);
+    chosen.is_some_and(|chosen| key(chosen) == key(case) && chosen.cell.case.matrix == case.cell.case.matrix)
 }

@@ -8,7 +8,7 @@ use gpubench_backend::protocol::Reply;
 use gpubench_backend::take::{self, Pauses};
 use gpubench_backend::verify::{Judged, Proof, Refuted, Unverified};
 use gpubench_backend::{Backend, Options, Prepared, Registration, Variant};
-use gpubench_ops::{self as op, Decisive, Op, Rounding};
+use gpubench_ops::{self as op, Decisive, Op, Rounding, matrix};
 use gpubench_report::case::{Cache, Case, Cell};
 use gpubench_report::data::Operand;
 use gpubench_report::error::{CellError, Unavailable};
@@ -77,6 +77,9 @@ impl BackendSession {
         }
         let variants = (registration.variants)(options)
             .map_err(|error| Unavailable::without_fix(format!("{}: {error:#}", registration.name)))?;
+        for path in &options.matrices {
+            matrix::load(path, memory::free_host_bytes()).map_err(Unavailable::without_fix)?;
+        }
         let backend = (registration.start)(options)?;
         Ok(BackendSession {
             jobs: BTreeMap::new(),

@@ -36,8 +36,14 @@ impl Quantity {
             Some(op) => {
                 let about = op.about();
                 let n = about.sizes.last().copied().unwrap_or(1);
-                let case =
-                    Case { op: about.name.into(), n, dtype: DType::F32, density: about.density, seed: 0 };
+                let case = Case {
+                    op: about.name.into(),
+                    n,
+                    dtype: DType::F32,
+                    density: about.density,
+                    matrix: None,
+                    seed: 0,
+                };
                 op.work(&case)
             }
             None => rows.iter().max_by_key(|row| row.case.n)?.work,

@@ -9,7 +9,6 @@ use gpubench_analysis::answer::{Comparison, Contender, Estimate, Kind, Kinds};
 use gpubench_document::report::copies_clause;
 use gpubench_document::report::sentences::largest;
 use gpubench_ops as op;
-use gpubench_report::case::{density_clause, density_text};
 use gpubench_report::measure::stats::median;
 use gpubench_report::report::Row;
 use gpubench_report::report::quantity::time_text;
@@ -94,14 +93,14 @@ pub(crate) struct PhaseChart {
     pub(crate) names: [String; 2],
 }
 
-/// The charts of a sheet of one report, one per density; none without phases of a GPU, or where the op has its copies in
+/// The charts of a sheet of one report, one per sparsity; none without phases of a GPU, or where the op has its copies in
 /// its executions.
 pub(super) fn charts(sheet: &Sheet<'_>, captions: &[String]) -> Vec<PhaseChart> {
     let op = sheet.subject.op;
     if op::copies_itself(op) || !op::compares_sides(op) {
         return vec![];
     }
-    let part = |part| Part::by_density(part).filter_map(move |some| chart(sheet, part, some, captions));
+    let part = |part| Part::by_sparsity(part).filter_map(move |some| chart(sheet, part, some, captions));
     sheet.parts.iter().flat_map(part).collect()
 }
 
@@ -118,16 +117,15 @@ fn chart(
     let entry = |phase: Phase| LegendRow::Entry(LegendSample::Swatch(phase.hue()), phase.name().into());
     legend.extend(Phase::ALL.into_iter().rev().map(entry));
     legend.extend(first_use(part, comparisons));
-    let density = comparisons.first()?.density.filter(|_| part.shows_density);
+    let sparsity = part.shown(comparisons.first()?.sparsity);
     // Rows above the plot: the contenders, and B with pinned memory where that was measured too.
     let rows_above = 2 + usize::from(groups.iter().any(|group| group.pinned.is_some()));
-    let suffix = density.map(|density| format!("-d{}", density_text(density))).unwrap_or_default();
     let frame = Frame {
-        name: sheet.name("phases") + &suffix,
+        name: sheet.name("phases") + &sparsity.suffix(),
         title: format!(
             "{}{}: where does the time of {} go?",
             sheet.heading(),
-            density_clause(density),
+            sparsity.clause(),
             name(versus, Contender::B)
         ),
         subtitle: format!(
