@@ -305,7 +305,7 @@ pub(crate) mod tests {
     #[test]
     fn every_option_that_names_a_file_is_one_of_code_or_is_only_read() {
         let code = SweepOptions::default().code_values().map(|(option, _)| option);
-        let only_read = ["--config", "--sim"];
+        let only_read = ["--config", "--sim", "--matrix"];
         let command = SweepOptions::augment_args(Command::new("test"));
         for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
             let values = arg.get_value_names().unwrap_or_default();
