@@ -177,7 +177,7 @@ pub struct SweepOptions {
 
 impl SweepOptions {
     /// Returns the values of the options that start a program or load a library. All others are numbers and names, or, as
-    /// `--config` and `--sim`, files that are only read.
+    /// `--config`, `--sim` and `--matrix`, files that are only read.
     pub fn code_values(&self) -> [(&'static str, Vec<String>); 4] {
         let path = |path: &PathBuf| path.display().to_string();
         let command = |NamedCommand { name, words }: &NamedCommand| {
