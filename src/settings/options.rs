@@ -177,7 +177,7 @@ pub struct SweepOptions {
 
 impl SweepOptions {
     /// Returns the values of the options that start a program or load a library. All others are numbers and names, or, as
-    /// `--config` and `--sim`, files that are only read.
+    /// `--config`, `--sim` and `--matrix`, files that are only read.
     pub fn code_values(&self) -> [(&'static str, Vec<String>); 4] {
         let path = |path: &PathBuf| path.display().to_string();
         let command = |NamedCommand { name, words }: &NamedCommand| {
@@ -305,7 +305,7 @@ pub(crate) mod tests {
     #[test]
     fn every_option_that_names_a_file_is_one_of_code_or_is_only_read() {
         let code = SweepOptions::default().code_values().map(|(option, _)| option);
-        let only_read = ["--config", "--sim"];
+        let only_read = ["--config", "--sim", "--matrix"];
         let command = SweepOptions::augment_args(Command::new("test"));
         for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
             let values = arg.get_value_names().unwrap_or_default();

@@ -78,8 +78,9 @@ impl Op for Solve {
     /// The usual bound, `16 n` unit roundoffs in HPL, would hide a wrong entry of x.
     ///
     /// The matrix of a file may have zeros and rows of different size, where even Cholesky's factorisation has no small componentwise
-    /// error. For it `d_i (dᵀ |x|)` is added to the denominator, where `d_i` is the root of element `i` of the diagonal: Demmel's bound
-    /// for that factorisation (Higham 2002, theorem 10.5).
+    /// error: its backward error is bounded by multiples of `d_i d_j`, where `d_i` is the root of element `i` of the diagonal (Demmel;
+    /// Higham 2002, theorem 10.5). So the 2-norm of `d_i d_j x_j` over `j`, by which independent errors of that size add up, is added to
+    /// the denominator.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
         for_dtype!(given.case.dtype, check(given))
     }
@@ -138,7 +139,7 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     // A generated A has no negative entry, so |A| |x| is A |x|.
     if case.matrix.is_some() {
         let roots: Vec<f64> = (0..n).map(|i| a[i * n + i].to_f64().abs().sqrt()).collect();
-        let of_x: f64 = roots.iter().zip(&probes).map(|(root, [_, x])| root * x).sum();
+        let of_x = roots.iter().zip(&probes).map(|(root, [_, x])| (root * x).powi(2)).sum::<f64>().sqrt();
         let magnitudes = judge::magnitudes_times(a, &probes);
         let rows = products.iter_mut().zip(magnitudes).zip(roots);
         rows.for_each(|((product, [_, magnitude]), root)| product[1] = magnitude + root * of_x);
