@@ -27,7 +27,8 @@ pub fn load(cli: &mut SweepOptions, file: &mut SweepFile) -> Result<Vec<PathBuf>
     for item in named {
         if files.iter().all(|(known, _)| *known != item) {
             let advice = "name a Python file that defines operations";
-            let path = Path::new(&item).canonicalize().with_context(|| format!("--ops: {advice}, not '{item}'"))?;
+            let path =
+                Path::new(&item).canonicalize().with_context(|| format!("--ops: {advice}, not '{item}'"))?;
             files.push((item, path));
         }
     }

@@ -163,7 +163,9 @@ fn marks(report: &Report, table: &Table) -> Option<String> {
         let main = main.map(|caution| format!(", mostly {}", how(caution.kind))).unwrap_or_default();
         match poor {
             0 => "!: unreliable.".to_owned(),
-            _ => format!("!: unreliable ({poor} of the {} fastest times of a side and N{main}).", times.len()),
+            _ => {
+                format!("!: unreliable ({poor} of the {} fastest times of a side and N{main}).", times.len())
+            }
         }
     });
     let marks: Vec<String> = tie.into_iter().chain(unreliable).collect();

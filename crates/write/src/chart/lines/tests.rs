@@ -216,10 +216,7 @@ fn ties_and_points_of_grade_d_have_a_mark_that_the_legend_explains() {
         chart.lines.series[0].points.iter().map(|point| [point.marks.is_tie, point.marks.grade_d]).collect();
     assert_eq!(marks, [[true, false], [false, false], [false, true]]);
     let notes = notes(chart);
-    assert!(
-        notes.contains(&"?: interval includes 1x") && notes.contains(&"!: unreliable"),
-        "{notes:?}"
-    );
+    assert!(notes.contains(&"?: interval includes 1x") && notes.contains(&"!: unreliable"), "{notes:?}");
 }
 
 #[test]
