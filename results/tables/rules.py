@@ -36,3 +36,14 @@ def layouts():
         times = (f"**{duration(of[way]['median_s'])}**" if of[way]["ci95_s"][0] <= end else duration(of[way]["median_s"]) for way in ways)
         lines.append(f"| {dtype} | {n} | {' | '.join(times)} |")
     return "\n".join(lines)
+
+
+def irregular():
+    """Times of spgemm on a matrix with rows of very different length."""
+    kept = report("h200", "matrices")
+    is_shown = lambda row: (row["op"], row["dtype"]) == ("spgemm", "f32") and (row.get("matrix") or "").startswith("hub@") and row.get("execute")
+    rows = list(filter(is_shown, kept["rows"]))
+    times = ", ".join(f"{duration(row['execute']['host_median_s'])} by `{row['backend']}/{row['variant']}`"
+                      for row in sorted(rows, key=lambda row: row["execute"]["host_median_s"]))
+    return (f"On a graph of 20 000 nodes with a node that all others are neighbours of, an H200 and 16 threads of its host took, in float32 and by the host's "
+            f"clock: {times} ({measured_with(kept['environment']).split(',')[0]}, a run that was stopped after 153 of 252 cells, `results/h200/matrices`).")
