@@ -1,7 +1,7 @@
 """Operations of a user's own: the examples of docs/own-operation.md, and gpubench's ops written as such."""
-import gzip, json, os, statistics
+import statistics
 
-from .kept import RESULTS, revision
+from .kept import report, revision
 from .text import duration, with_interval
 
 EXAMPLES = ("article", "blur", "eigh", "fft_batch", "pagerank", "pca", "raw_kernel")
@@ -17,17 +17,12 @@ SAME = {
 }
 
 
-def kept(name):
-    with gzip.open(os.path.join(RESULTS, "h200", "own", name + ".json.gz")) as file:
-        return json.load(file)
-
-
 def examples():
     """A row per example: its largest size."""
     lines = ["| file | op | largest N | best CPU | best GPU: device clock | data stays: host clock | copied each call: pageable |",
              "|---|---|---:|---:|---:|---:|---:|"]
     for name in EXAMPLES:
-        of_report = kept(name)
+        of_report = report("h200", "own", name)
         grades = {(row["n"], row["backend"], row["variant"]): row["execute"]["grade"] for row in of_report["rows"] if row.get("execute")}
         for section in of_report["answer"]["sections"]:
             size = section["sizes"][-1]
@@ -45,7 +40,7 @@ def examples():
 
 def agreement():
     """The times of gpubench's ops as own operations over those of the built-in ones, by op."""
-    rows = {(row["op"], row["n"], row["backend"], row["variant"]): row["execute"] for row in kept("builtin")["rows"] if row.get("execute")}
+    rows = {(row["op"], row["n"], row["backend"], row["variant"]): row["execute"] for row in report("h200", "own", "builtin")["rows"] if row.get("execute")}
     ratios, overlapping = {}, 0
     for op, variants in SAME.items():
         for backend, variant in variants.items():

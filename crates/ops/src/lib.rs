@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 use gpubench_report::case::{Case, DType};
-use gpubench_report::data::{Operand, Real, generator};
+use gpubench_report::data::{Operand, Real, Values, generator};
 use gpubench_report::error::CellError;
 
 /// Calls a function generic in the element type with the type that `$dtype` names.
@@ -151,10 +151,16 @@ pub trait Op: Sync {
     /// answers of earlier calls. `None` if the answer does not depend on operands.
     ///
     /// By default, the first element of the first operand becomes larger than the sum of all others, which no rounding
-    /// hides; a positive definite matrix stays positive definite.
+    /// hides; that of the matrix of a file, whose values have any size, doubles. A positive definite matrix stays positive definite.
     fn decisive_element(&self, case: &Case, inputs: &[Operand]) -> Option<Decisive> {
-        let value = volume::side(case) * volume::side(case) + 2.0;
-        (!inputs.first()?.values().is_empty()).then_some(Decisive { operand: 0, element: 0, value })
+        let values = inputs.first()?.values();
+        let value = match values {
+            _ if case.matrix.is_none() => volume::side(case) * volume::side(case) + 2.0,
+            Values::F32(values) => 2.0 * f64::from(*values.first()?),
+            Values::F64(values) => 2.0 * values.first()?,
+            Values::C32(_) | Values::C64(_) => return None,
+        };
+        (!values.is_empty()).then_some(Decisive { operand: 0, element: 0, value })
     }
 
     /// Generates the operands, by default one dense matrix. They depend only on `case`, and are identical bit for bit

@@ -4,13 +4,13 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::generator::Stream;
-use gpubench_report::data::{Operand, Real, Values};
+use gpubench_report::data::{Operand, Real};
 use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use super::judge::{self, relative, worst};
 use super::volume::{dense_bytes, element, side};
-use super::{About, Checked, Decisive, Given, Limit, Op, Work, matrix, uniform_column};
+use super::{About, Checked, Given, Limit, Op, Work, matrix, uniform_column};
 
 /// `A x = b` with A symmetric positive definite.
 pub(crate) struct Solve;
@@ -47,18 +47,6 @@ impl Op for Solve {
             return 0;
         }
         dense_bytes(&Case { dtype: DType::F64, ..case.clone() }, 2, 0)
-    }
-
-    /// Doubles the first element of the matrix of a file: its size is unknown, and a larger diagonal stays positive definite.
-    fn decisive_element(&self, case: &Case, inputs: &[Operand]) -> Option<Decisive> {
-        let value = match inputs.first()?.values() {
-            Values::F32(values) => f64::from(*values.first()?),
-            Values::F64(values) => *values.first()?,
-            Values::C32(_) | Values::C64(_) => return None,
-        };
-        let generated = side(case) * side(case) + 2.0;
-        let value = if case.matrix.is_some() { 2.0 * value } else { generated };
-        Some(Decisive { operand: 0, element: 0, value })
     }
 
     /// `A = Xᵀ X + I` rounded once to the element type, where X holds the leading 19 bits of the uniform

@@ -1,5 +1,7 @@
 //! The product of a sparse matrix and a vector, judged entry by entry.
 
+use std::borrow::Cow;
+
 use gpubench_report::case::Case;
 use gpubench_report::data::{Csr, Operand, Real};
 use gpubench_report::error::CellError;
@@ -76,8 +78,11 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let y = judge::dense::<T>(answer, 0, "y", (n, 1))?;
     let x: Vec<[f64; 1]> = x.iter().map(|value| [value.to_f64()]).collect();
     let expected = judge::csr_times(a, values, &x);
-    let scale = judge::csr_times(a, &judge::magnitudes(values), &x);
-    let rows = y.par_iter().zip(&expected).zip(&scale);
+    let magnitudes = match judge::magnitudes(values) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(magnitudes) => Some(judge::csr_times(a, &magnitudes, &x)),
+    };
+    let rows = y.par_iter().zip(&expected).zip(magnitudes.as_ref().unwrap_or(&expected));
     let error = worst(rows.map(|((found, [expected]), [scale])| relative(found.to_f64() - expected, *scale)));
     let terms = judge::widest_row(a) as f64;
     Ok(Checked::new(error, 8.0 * rounding.input + 4.0 * terms.sqrt() * rounding.sum))

@@ -19,8 +19,13 @@ pub(crate) fn series(reports: &[DatedReport], request: &TrendRequest) -> Vec<Cel
     let (mut rows, mut indices) = (Vec::<Vec<(usize, &DatedRow)>>::new(), BTreeMap::new());
     for (report, dated) in reports.iter().enumerate() {
         for row in dated.rows.iter().filter(|row| is_wanted(row, request)) {
-            let key =
-                format!("{}\n{:?}\n{}\n{:?}", cell_key(row), row.row.side, row.device, row.row.accuracy);
+            let key = format!(
+                "{}\n{:?}\n{}\n{:?}",
+                row.row.cell().key(),
+                row.row.side,
+                row.device,
+                row.row.accuracy
+            );
             let index = *indices.entry(key).or_insert(rows.len());
             if index == rows.len() {
                 rows.push(vec![]);
@@ -30,7 +35,7 @@ pub(crate) fn series(reports: &[DatedReport], request: &TrendRequest) -> Vec<Cel
     }
     let newest = newest_operands(reports);
     let of_rows = |rows: &Vec<(usize, &DatedRow)>| {
-        let newest = newest.get(&cell_key(rows[0].1)).copied();
+        let newest = newest.get(&rows[0].1.row.cell().key()).copied();
         of_cell(reports, rows, newest, request.threshold)
     };
     let mut found: Vec<CellSeries> = rows.par_iter().filter_map(of_rows).collect();
@@ -38,15 +43,10 @@ pub(crate) fn series(reports: &[DatedReport], request: &TrendRequest) -> Vec<Cel
     found
 }
 
-/// Returns the identity of a cell.
-fn cell_key(row: &DatedRow) -> String {
-    row.row.cell().key()
-}
-
 /// Returns the fingerprint of each cell's operands in the newest report that contains it.
 fn newest_operands(reports: &[DatedReport]) -> BTreeMap<String, &str> {
     let rows = reports.iter().flat_map(|report| &report.rows);
-    rows.filter_map(|row| Some((cell_key(row), row.row.inputs.as_deref()?))).collect()
+    rows.filter_map(|row| Some((row.row.cell().key(), row.row.inputs.as_deref()?))).collect()
 }
 
 fn is_wanted(dated: &DatedRow, request: &TrendRequest) -> bool {

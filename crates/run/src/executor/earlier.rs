@@ -63,7 +63,7 @@ impl Earlier {
                 journal::FILE_NAME
             ),
         };
-        let rows = rows.into_iter().map(|row| (journal::key(&row.cell()), row)).collect();
+        let rows = rows.into_iter().map(|row| (row.cell().key(), row)).collect();
         Ok(Earlier { environment, rows, accepts_changes: false, ignored })
     }
 
@@ -74,7 +74,7 @@ impl Earlier {
 
     /// Returns the row of a cell, finished or not.
     pub fn row(&self, cell: &Cell) -> Option<&Row> {
-        self.rows.get(&journal::key(cell))
+        self.rows.get(&cell.key())
     }
 
     /// Returns the row of a cell that need not be measured again.

@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use gpubench_backend::host::regular;
-use gpubench_report::case::Cell;
 use gpubench_report::report::{BackendState, Environment, Report, Row, SCHEMA_VERSION, check_row, file};
 use gpubench_text::limited;
 
@@ -138,14 +137,9 @@ fn read_line(journal: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool>
 fn latest_rows(mut report: Report) -> Report {
     let mut known = HashSet::new();
     report.rows.reverse();
-    report.rows.retain(|row| known.insert(key(&row.cell())));
+    report.rows.retain(|row| known.insert(row.cell().key()));
     report.rows.reverse();
     report
-}
-
-/// Returns a text that is equal for equal cells alone.
-pub(super) fn key(cell: &Cell) -> String {
-    cell.key()
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ pub(crate) fn pairs(old: &Runs, new: &Runs, history: &Runs) -> Vec<CellPair> {
             let mut seen = HashSet::new();
             // Refinement adds different sizes to each run, so such cells have no counterpart.
             for row in run.report.rows.iter().filter(|row| !row.added_by_refinement) {
-                let key = key(row);
+                let key = row.cell().key();
                 // Only the first of several rows of one cell in one report counts.
                 if !seen.insert(key.clone()) {
                     continue;
@@ -82,11 +82,6 @@ pub(crate) fn pairs(old: &Runs, new: &Runs, history: &Runs) -> Vec<CellPair> {
         Some(CellPair { cell, side, old, new, history, is_screened })
     };
     order.iter().filter_map(pair).collect()
-}
-
-/// Returns the identity of a cell.
-fn key(row: &Row) -> String {
-    row.cell().key()
 }
 
 /// Returns the variance of a run's median as estimated within the runs, mean over both sides.
