@@ -20,7 +20,7 @@ pub use gpubench_analysis::trend;
 pub use gpubench_backend::host::{processors, user_cache};
 pub use gpubench_document as document;
 pub use gpubench_ops as op;
-pub use gpubench_report::{case, data, error, measure, report};
+pub use gpubench_report::{case, data, error, measure, report, shape};
 pub use gpubench_run::{executor, observe, worker};
 pub use gpubench_write as write;
 

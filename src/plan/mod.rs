@@ -12,7 +12,7 @@ use gpubench_text::grouped::distinct;
 use gpubench_text::words;
 
 use crate::backend::{BACKENDS, CUDA, External, Side, Variant, fewer_threads, on_threads};
-use crate::case::{Case, Cell};
+use crate::case::Cell;
 use crate::executor::PlannedCell;
 use crate::op::OPS;
 use crate::report::BackendState;
@@ -24,7 +24,7 @@ pub use workers::{describe, obstacles};
 /// More cells than a run of several weeks could measure.
 const MAX_CELLS: u128 = 1_000_000;
 
-/// The cells of a run, sorted by op, element type, size and sparsity, then by backend and variant.
+/// The cells of a run, sorted by op, element type, size and family, then by backend and variant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The cells; at least one.
@@ -191,8 +191,7 @@ fn extend(ranked: &mut Vec<Ranked>, settings: &Settings, sweep: &OpSweep, choice
     let fewer = fewer.map(|threads| on_threads(&variant.name, *threads));
     let names: Vec<String> = std::iter::once(variant.name.to_string()).chain(fewer).collect();
     for &dtype in sweep.dtypes.iter().filter(|dtype| variant.dtypes.contains(dtype)) {
-        for (n, density, matrix) in sweep.problems() {
-            let case = Case { op: sweep.op.clone(), n, dtype, density, matrix, seed };
+        for case in sweep.cases(dtype, seed).into_iter().filter(|case| variant.shapes.have(case)) {
             for &cache in &sweep.caches {
                 for name in &names {
                     let (case, backend) = (case.clone(), backend.to_owned());
@@ -219,7 +218,7 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
     let ((rank_a, a), (rank_b, b)) = ((a.0, &a.1.cell), (b.0, &b.1.cell));
     problem(a)
         .cmp(&problem(b))
-        .then_with(|| a.case.sparsity().partial_cmp(&b.case.sparsity()).unwrap_or(Ordering::Equal))
+        .then_with(|| a.case.family().partial_cmp(&b.case.family()).unwrap_or(Ordering::Equal))
         .then_with(|| (a.cache, rank_a).cmp(&(b.cache, rank_b)))
         .then_with(|| fewer_threads(&a.variant).cmp(&fewer_threads(&b.variant)))
 }
@@ -230,7 +229,9 @@ fn check_count(sweeps: &[OpSweep], chosen: &[Vec<Choice>], fewer: usize) -> Resu
         .iter()
         .zip(chosen)
         .map(|(sweep, choices)| {
-            let cases = sweep.sizes.len().max(sweep.matrices.len()) as u128 * sweep.dtypes.len() as u128;
+            let of_shapes: usize = sweep.shapes.iter().map(|one| one.sizes.len()).sum();
+            let problems = sweep.sizes.len().max(sweep.matrices.len()).max(of_shapes);
+            let cases = problems as u128 * sweep.dtypes.len() as u128;
             let of_cpu = choices.iter().filter(|choice| choice.variant.side == Side::Cpu).count();
             cases * sweep.caches.len() as u128 * (choices.len() + fewer * of_cpu) as u128
         })

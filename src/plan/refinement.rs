@@ -41,7 +41,7 @@ pub fn max_added_cells(planned: &[PlannedCell]) -> usize {
 /// Returns whether `one` is a cell of the sweep of `other`, at the size `n`.
 fn is_at(one: &PlannedCell, other: &PlannedCell, n: u64) -> bool {
     let (a, b) = (&one.cell.case, &other.cell.case);
-    (&a.op, a.dtype, a.sparsity(), one.cell.cache, a.n) == (&b.op, b.dtype, b.sparsity(), other.cell.cache, n)
+    (&a.op, a.dtype, a.family(), one.cell.cache, a.n) == (&b.op, b.dtype, b.family(), other.cell.cache, n)
 }
 
 fn is_variant(one: &PlannedCell, other: &PlannedCell) -> bool {
@@ -54,7 +54,7 @@ pub fn next_sizes(report: &Report) -> Vec<NextSize<'_>> {
     let mut sizes: Vec<(f64, NextSize<'_>)> = vec![];
     for section in sections(report) {
         let kinds = kinds(section.op);
-        for part in section.comparisons.chunk_by(|a, b| a.sparsity == b.sparsity) {
+        for part in section.comparisons.chunk_by(|a, b| a.family == b.family) {
             let mut chosen: Vec<u64> = vec![];
             for next in kinds.iter().filter_map(|kind| next_size(part, *kind)) {
                 // A size near one already chosen would add little.
@@ -102,7 +102,7 @@ fn rivals<'a>(part: &[Comparison<'a>], n: u64, kinds: &[Kind]) -> Vec<&'a Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{Accuracy, Variant};
+    use crate::backend::{Accuracy, Shapes, Variant};
     use crate::case::{Cache, DType};
     use crate::measure::sampling::Sampling;
     use crate::report::example;
@@ -118,6 +118,7 @@ mod tests {
                 origin: None,
                 default: true,
                 dtypes: DType::ALL.into(),
+                shapes: Shapes::Square,
                 library: None,
             };
             let sampling = Sampling::default();

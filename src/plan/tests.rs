@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use super::*;
-use crate::backend::{Accuracy, Side};
+use crate::backend::{Accuracy, Shapes, Side};
 use crate::case::DType;
 use crate::settings::OutputSettings;
 use crate::settings::options::tests::options;
@@ -16,6 +16,7 @@ fn variant(op: &'static str, name: &'static str, default: bool, dtypes: &'static
         origin: None,
         default,
         dtypes: Cow::Borrowed(dtypes),
+        shapes: Shapes::Square,
         library: None,
     }
 }

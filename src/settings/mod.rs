@@ -10,6 +10,7 @@ mod option_types;
 pub mod options;
 pub mod own;
 pub mod resolve;
+pub mod shapes;
 pub mod sizes;
 pub mod syntax;
 pub mod threads;
@@ -20,8 +21,9 @@ use gpubench_report::pattern::Pattern;
 use serde::Serialize;
 
 use self::options::SweepOptions;
+use self::shapes::SweepShape;
 use crate::backend::Options;
-use crate::case::{Cache, DType};
+use crate::case::{Cache, Case, DType};
 use crate::measure::sampling::Sampling;
 use crate::op;
 use crate::write::chart::{Selection, Theme};
@@ -77,6 +79,9 @@ pub struct OpSweep {
     pub op: String,
     /// Sizes N: ascending, each once, at least 1.
     pub sizes: Vec<u64>,
+    /// Shapes with sizes of their own, which are measured instead of square operands.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shapes: Vec<SweepShape>,
     /// Element types.
     pub dtypes: Vec<DType>,
     /// Share of stored entries, in (0, 1]; `None` for ops on dense operands, and with matrices of files.
@@ -95,15 +100,22 @@ pub struct OpSweep {
 }
 
 impl OpSweep {
-    /// Returns the size, density and matrix of each problem.
-    pub fn problems(&self) -> Vec<(u64, Option<f64>, Option<String>)> {
+    /// Returns the cases in one element type.
+    pub fn cases(&self, dtype: DType, seed: u64) -> Vec<Case> {
+        let case =
+            |n, shape, density, matrix| Case { op: self.op.clone(), n, shape, dtype, density, matrix, seed };
         if self.matrices.is_empty() {
-            return self.sizes.iter().map(|n| (*n, self.density, None)).collect();
+            let square = [SweepShape { shape: None, sizes: self.sizes.clone() }];
+            let shapes = if self.shapes.is_empty() { &square[..] } else { &self.shapes };
+            let of = |one: &SweepShape| -> Vec<Case> {
+                one.sizes.iter().map(|n| case(*n, one.shape.clone(), self.density, None)).collect()
+            };
+            return shapes.iter().flat_map(of).collect();
         }
         let is_sparse = op::find(&self.op).is_some_and(|op| op.default_density().is_some());
         let found = self.matrices.iter().filter_map(|identity| op::matrix::find(identity));
         let of = |matrix: &op::matrix::FileMatrix| {
-            (matrix.n(), is_sparse.then(|| matrix.density()), Some(matrix.identity.clone()))
+            case(matrix.n(), None, is_sparse.then(|| matrix.density()), Some(matrix.identity.clone()))
         };
         found.map(of).collect()
     }

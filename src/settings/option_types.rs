@@ -7,9 +7,10 @@ use gpubench_report::pattern::{self, Pattern};
 use gpubench_text::{duration, percent};
 
 use super::devices::DeviceSelection;
+use super::shapes::{Values, WrittenShape};
 use super::syntax::{value, whole};
 use super::threads::{self, CpuThreads};
-use super::{devices, names, sizes};
+use super::{devices, names, shapes, sizes};
 use crate::backend::TransferMemory;
 use crate::case::{Cache, DType};
 use crate::write::chart::Theme;
@@ -22,6 +23,17 @@ value! {
     Ops(Vec<String>) as List, names::ops;
     /// Sizes N, ascending, each once.
     Sizes(Vec<u64>) as List, sizes::parse;
+    /// Shapes, as they are written.
+    Shapes(Vec<WrittenShape>) as List, shapes::parse;
+    /// Numbers of problems that one execution computes.
+    Batches(Values) as List, shapes::parse_batches;
+    /// Layouts of products.
+    Layouts(Vec<String>) as List, |text| {
+        let layouts = text.split(',').map(|layout| layout.trim().to_lowercase()).filter(|layout| !layout.is_empty());
+        let layouts: Vec<String> = layouts.collect();
+        ensure!(!layouts.is_empty(), "no layout is given: write nn, nt, tn or tt");
+        Ok(layouts)
+    };
     /// Element types.
     DTypes(Vec<DType>) as List = vec![DType::F32], names::dtypes;
     /// Names of backends. Resolving the settings checks them.

@@ -42,6 +42,19 @@ pub struct SweepOptions {
     #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = WHAT)]
     Table sizes: Sizes,
 
+    /// Shapes of operands that are not square, in the op's order (matmul: m x n x k), such as 4096x512x64, or NxNx32 with --sizes, or
+    /// by name: m=4096,n=512,k=64..1024:x2
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = WHAT)]
+    Table shape: Shapes,
+
+    /// Numbers of problems of one shape that one call computes, such as 1,64 or 1..1024:x2
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = WHAT)]
+    Table batch: Batches,
+
+    /// Layouts of the factors of a product: nn, nt, tn or tt, where t is one that is stored transposed. Default: nn
+    #[arg(long, value_name = "LIST", help_heading = WHAT)]
+    Table layout: Layouts,
+
     /// Element types: f32, f64 or all. Default: f32
     #[arg(long, value_name = "LIST", help_heading = WHAT)]
     Table dtypes: DTypes,

@@ -18,7 +18,7 @@ const LARGE_WITH_LARGE_FACTORS: [u64; 16] =
     [127, 202, 211, 454, 509, 777, 1021, 1201, 1537, 2049, 2657, 3001, 3998, 4093, 4097, 7919];
 
 fn case(n: u64, dtype: DType) -> Case {
-    Case { op: "fft".into(), n, dtype, density: None, matrix: None, seed: 7 }
+    Case { op: "fft".into(), n, dtype, density: None, shape: None, matrix: None, seed: 7 }
 }
 
 /// The spectrum by a variant, after two executions, or `None` if the device has too little shared memory.

@@ -64,7 +64,7 @@ fn variants() -> Vec<Variant> {
 
 fn case(variant: &Variant, n: u64, dtype: DType) -> Case {
     let density = op::find(&variant.op).unwrap().default_density();
-    Case { op: variant.op.to_string(), n, dtype, density, matrix: None, seed: 42 }
+    Case { op: variant.op.to_string(), n, dtype, density, shape: None, matrix: None, seed: 42 }
 }
 
 /// Prepares a job of a variant. Returns `None`, and says why, if the case is not supported here.
@@ -110,6 +110,7 @@ fn free_bytes(backend: &mut dyn Backend) -> u128 {
         n: 2_000_000,
         dtype: DType::F64,
         density: None,
+        shape: None,
         matrix: None,
         seed: 1,
     };

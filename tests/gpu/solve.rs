@@ -11,7 +11,7 @@ use crate::{skipped, start_alone};
 const VARIANTS: [&str; 2] = ["cholesky", "cholesky-refined"];
 
 fn case(n: usize, dtype: DType) -> Case {
-    Case { op: "solve".into(), n: n as u64, dtype, density: None, matrix: None, seed: 42 }
+    Case { op: "solve".into(), n: n as u64, dtype, density: None, shape: None, matrix: None, seed: 42 }
 }
 
 /// Makes A from its entries and b, rounded to the element type.

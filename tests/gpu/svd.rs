@@ -142,7 +142,15 @@ fn fault<T: Real>(
     matrix: &Matrix,
 ) -> Result<Option<String>, CellError> {
     let elements: Vec<T> = matrix.elements.iter().map(|x| T::from_f64(*x)).collect();
-    let case = Case { op: "svd".into(), n: n as u64, dtype: T::DTYPE, density: None, matrix: None, seed: 42 };
+    let case = Case {
+        op: "svd".into(),
+        n: n as u64,
+        dtype: T::DTYPE,
+        density: None,
+        shape: None,
+        matrix: None,
+        seed: 42,
+    };
     let inputs = [Operand::dense(n, n, elements)];
     let mut job = backend.prepare(variant, &case, &mut inputs.clone())?;
     // An execution that used another method must not affect the next, and the later ones launch graphs.
@@ -207,7 +215,7 @@ fn sizes_around_the_borders_of_the_reduction_pass_the_judge() {
     let op = op::find("svd").unwrap();
     let mut faults = Vec::new();
     for (n, dtype) in BORDERS.iter().flat_map(|n| DType::ALL.iter().map(move |dtype| (*n, *dtype))) {
-        let case = Case { op: "svd".into(), n, dtype, density: None, matrix: None, seed: 42 };
+        let case = Case { op: "svd".into(), n, dtype, density: None, shape: None, matrix: None, seed: 42 };
         let inputs = op.inputs(&case);
         let mut job = backend.prepare("gram", &case, &mut inputs.clone()).unwrap();
         // The later ones launch graphs.
@@ -228,8 +236,15 @@ fn device_s(backend: &mut dyn Backend, name: &str) -> f64 {
     const N: usize = 512;
     let matrix = matrices(N).into_iter().find(|matrix| matrix.name == name).unwrap();
     let elements: Vec<f32> = matrix.elements.iter().map(|x| *x as f32).collect();
-    let case =
-        Case { op: "svd".into(), n: N as u64, dtype: DType::F32, density: None, matrix: None, seed: 42 };
+    let case = Case {
+        op: "svd".into(),
+        n: N as u64,
+        dtype: DType::F32,
+        density: None,
+        shape: None,
+        matrix: None,
+        seed: 42,
+    };
     let mut job = backend.prepare("gram", &case, &mut [Operand::dense(N, N, elements)]).unwrap();
     median(steady(backend, &mut *job, Cache::Hot).into_iter().filter_map(|sample| sample.device_s))
 }
@@ -245,7 +260,15 @@ fn the_own_eigensolver_is_tried_first_and_cusolver_second() {
 #[test]
 fn numbers_whose_squares_overflow_are_rejected_with_a_fix() {
     let Some((_alone, mut backend)) = start_alone() else { return };
-    let case = Case { op: "svd".into(), n: 2, dtype: DType::F64, density: None, matrix: None, seed: 42 };
+    let case = Case {
+        op: "svd".into(),
+        n: 2,
+        dtype: DType::F64,
+        density: None,
+        shape: None,
+        matrix: None,
+        seed: 42,
+    };
     for bad in [f64::NAN, f64::INFINITY, 1e200] {
         let inputs = [Operand::dense(2, 2, vec![1.0, bad, 0.0, 1.0])];
         let refused = backend.prepare("gram", &case, &mut inputs.clone()).err().unwrap();

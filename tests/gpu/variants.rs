@@ -215,8 +215,15 @@ fn a_case_that_exceeds_device_memory_is_rejected_with_both_sizes() {
     for (op, variant) in
         [("matmul", "cublas"), ("elementwise", "fused"), ("sin", "fused"), ("reduction", "one-pass")]
     {
-        let case =
-            Case { op: op.into(), n: 2_000_000, dtype: DType::F64, density: None, matrix: None, seed: 1 };
+        let case = Case {
+            op: op.into(),
+            n: 2_000_000,
+            dtype: DType::F64,
+            density: None,
+            shape: None,
+            matrix: None,
+            seed: 1,
+        };
         match backend.prepare(variant, &case, &mut []).err() {
             Some(CellError::OutOfMemory { place: "device", needed: Some(needed), free }) => {
                 assert!(needed > free && free > 0)

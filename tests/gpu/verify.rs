@@ -90,6 +90,7 @@ fn work_on_another_stream_leaves_the_answer_erased() {
                 n: 1000 * us,
                 dtype: DType::F64,
                 density: None,
+                shape: None,
                 matrix: None,
                 seed: 1,
             };
@@ -105,7 +106,15 @@ fn work_on_another_stream_leaves_the_answer_erased() {
 fn the_device_and_the_host_agree_on_fingerprints() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     for n in [1, 3, 35, 1000, 3001] {
-        let case = Case { op: "sin".into(), n, dtype: DType::F32, density: None, matrix: None, seed: 5 };
+        let case = Case {
+            op: "sin".into(),
+            n,
+            dtype: DType::F32,
+            density: None,
+            shape: None,
+            matrix: None,
+            seed: 5,
+        };
         let inputs = op::find("sin").unwrap().inputs(&case);
         let mut job = backend.prepare("fused", &case, &mut inputs.clone()).unwrap();
         let Values::F32(mut values) = inputs[0].values().clone() else { panic!("another type") };

@@ -10,10 +10,10 @@ use super::reports::{complete, report};
 fn validator() -> jsonschema::Validator {
     let mut schema: Value = serde_json::from_str(SCHEMA).unwrap();
     jsonschema::draft202012::meta::validate(&schema).unwrap();
-    assert_eq!(schema["$defs"]["report"]["then"], json!({ "$ref": "report-v3.json" }));
+    assert_eq!(schema["$defs"]["report"]["then"], json!({ "$ref": "report-v4.json" }));
     // Bundled as the specification says: under its own name, so that internal references stay internal.
     let mut inner: Value = serde_json::from_str(REPORT_SCHEMA).unwrap();
-    inner["$id"] = json!("https://gpubench.invalid/report-v3.json");
+    inner["$id"] = json!("https://gpubench.invalid/report-v4.json");
     schema["$id"] = json!("https://gpubench.invalid/fleet-v1.json");
     schema["$defs"]["inner"] = inner;
     jsonschema::draft202012::new(&schema).unwrap()

@@ -84,6 +84,7 @@ pub(crate) fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dty
                 n,
                 dtype,
                 density: op.default_density(),
+                shape: None,
                 matrix: None,
                 seed: 42,
             };

@@ -20,8 +20,8 @@ mod worker_id;
 pub use backend::Backend;
 pub use gpubench_report::{
     Accuracy, BusRates, ClockCheck, Compile, Conditions, DevicePhases, Finding, HostMemory, Origin,
-    PageFaults, Peaks, PinnedCopies, Sample, SetupCounts, Side, ThreadSpeeds, TimerOverhead, Transfer,
-    TransferMemory, Variant, fewer_threads, on_threads,
+    PageFaults, Peaks, PinnedCopies, Sample, SetupCounts, Shapes, Side, ThreadSpeeds, TimerOverhead,
+    Transfer, TransferMemory, Variant, fewer_threads, on_threads,
 };
 pub use job::{Job, JobTraits, Lent};
 pub use prepared::{History, Prepared, SamplingMode};

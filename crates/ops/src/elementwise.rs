@@ -6,8 +6,11 @@ use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use super::judge::{self, relative, worst};
-use super::volume::{dense_bytes, element, side};
-use super::{About, Checked, Given, Op, Work, uniform_square};
+use super::volume::{bytes_of, element, product};
+use super::{About, Checked, Given, Op, Work, uniform};
+
+/// The dimensions of the operands and of the answer.
+const MATRIX: [&str; 2] = ["rows", "cols"];
 
 /// `y = a b + sin(a) + cos(b)`.
 pub(crate) struct Elementwise;
@@ -19,24 +22,25 @@ impl Op for Elementwise {
             "y = a*b + sin(a) + cos(b), element by element",
             &[100, 500, 1000, 5000, 10000],
         )
+        .shaped(&MATRIX, &[])
     }
 
     /// Counts five operations per element: a product, two sums, a sine and a cosine.
     fn work(&self, case: &Case) -> Work {
-        let n = side(case);
-        Work { flop: 5.0 * n * n, bytes: 3.0 * n * n * element(case.dtype) }
+        let elements = product(case, &MATRIX);
+        Work { flop: 5.0 * elements, bytes: 3.0 * elements * element(case.dtype) }
     }
 
     fn read_bytes(&self, case: &Case) -> f64 {
-        2.0 * side(case) * side(case) * element(case.dtype)
+        2.0 * product(case, &MATRIX) * element(case.dtype)
     }
 
     fn footprint(&self, case: &Case) -> u128 {
-        dense_bytes(case, 3, 0)
+        bytes_of(case, &[&MATRIX, &MATRIX, &MATRIX])
     }
 
     fn inputs(&self, case: &Case) -> Vec<Operand> {
-        vec![uniform_square(case, 0), uniform_square(case, 1)]
+        vec![uniform(case, 0, case.extents(MATRIX)), uniform(case, 1, case.extents(MATRIX))]
     }
 
     /// Returns the largest error of an element relative to `|a b| + |sin a| + |cos b|`. The bound of 8 unit roundoffs
@@ -48,7 +52,7 @@ impl Op for Elementwise {
 
 fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let Given { case, inputs, answer, rounding } = *given;
-    let shape = (case.side(), case.side());
+    let shape = case.extents(MATRIX).into();
     let a = judge::dense::<T>(inputs, 0, "a", shape)?;
     let b = judge::dense::<T>(inputs, 1, "b", shape)?;
     let y = judge::dense::<T>(answer, 0, "y", shape)?;

@@ -7,6 +7,7 @@
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::{Operand, Real, Values, generator};
 use gpubench_report::error::CellError;
+use gpubench_report::shape::Shape;
 
 /// Calls a function generic in the element type with the type that `$dtype` names.
 macro_rules! for_dtype {
@@ -21,7 +22,7 @@ macro_rules! for_dtype {
 mod elementwise;
 mod fft;
 pub mod judge;
-mod matmul;
+pub mod matmul;
 pub mod matrix;
 pub mod own;
 pub mod peak_share;
@@ -73,6 +74,10 @@ pub struct About {
     pub summary: &'static str,
     /// Default sizes of a sweep.
     pub sizes: &'static [u64],
+    /// The dimensions of a shape, in the order of `--shape 4096x512x64`; none for an op whose operands are always square.
+    pub dimensions: &'static [&'static str],
+    /// Names that a shape may have besides: the number of problems, right-hand sides, the layout.
+    pub further: &'static [&'static str],
     /// Default density of stored entries; `None` for ops on dense operands.
     pub density: Option<f64>,
     /// The limiting resource.
@@ -87,7 +92,23 @@ impl About {
     /// Describes an op on dense operands that is limited by arithmetic or memory and compares CPU and GPU.
     const fn new(name: &'static str, summary: &'static str, sizes: &'static [u64]) -> About {
         let limit = Limit::ReadAndWrite;
-        About { name, summary, sizes, density: None, limit, copies_itself: false, compares_sides: true }
+        let (dimensions, further): (&[&str], &[&str]) = (&[], &[]);
+        About {
+            name,
+            summary,
+            sizes,
+            dimensions,
+            further,
+            density: None,
+            limit,
+            copies_itself: false,
+            compares_sides: true,
+        }
+    }
+
+    /// Adds the names of a shape.
+    const fn shaped(self, dimensions: &'static [&'static str], further: &'static [&'static str]) -> About {
+        About { dimensions, further, ..self }
     }
 }
 
@@ -104,8 +125,8 @@ pub struct Given<'a> {
     pub rounding: Rounding,
 }
 
-/// One op. All matrices are square, `n` by `n`, row-major, uniform in [0, 1) unless the op says otherwise; for an op
-/// without operands `n` is a count.
+/// One op. All matrices are `n` by `n`, or of the case's shape, row-major, uniform in [0, 1) unless the op says otherwise; those of a
+/// batch lie one after another. For an op without operands `n` is a count.
 pub trait Op: Sync {
     /// Returns the name, default sizes and limiting resource.
     fn about(&self) -> About;
@@ -122,6 +143,11 @@ pub trait Op: Sync {
 
     /// Returns the work of one execution.
     fn work(&self, case: &Case) -> Work;
+
+    /// Returns why a shape of the op's names is none of its shapes.
+    fn refuse_shape(&self, _shape: &Shape) -> Option<String> {
+        None
+    }
 
     /// Returns why there is nothing to compute in the case, so that a time would be that of no work; `None` if there is something.
     /// The matrix of a file may also have values that the element type lacks.
@@ -155,7 +181,7 @@ pub trait Op: Sync {
     fn decisive_element(&self, case: &Case, inputs: &[Operand]) -> Option<Decisive> {
         let values = inputs.first()?.values();
         let value = match values {
-            _ if case.matrix.is_none() => volume::side(case) * volume::side(case) + 2.0,
+            _ if case.matrix.is_none() => values.len() as f64 + 2.0,
             Values::F32(values) => 2.0 * f64::from(*values.first()?),
             Values::F64(values) => 2.0 * values.first()?,
             Values::C32(_) | Values::C64(_) => return None,
@@ -234,21 +260,21 @@ pub fn compares_sides(name: &str) -> bool {
 
 /// Generates operand `operand` of a case: an `n` by `n` matrix of uniform values.
 fn uniform_square(case: &Case, operand: u64) -> Operand {
-    uniform(case, operand, case.side())
+    uniform(case, operand, [case.side(), case.side()])
 }
 
 /// Generates operand `operand` of a case: a vector of `n` uniform values.
 fn uniform_column(case: &Case, operand: u64) -> Operand {
-    uniform(case, operand, 1)
+    uniform(case, operand, [case.side(), 1])
 }
 
-fn uniform(case: &Case, operand: u64, cols: usize) -> Operand {
-    fn of<T: Real>(case: &Case, operand: u64, cols: usize) -> Operand {
-        let rows = case.side();
+/// Generates operand `operand` of a case: uniform values. The matrices of a batch are stacked.
+fn uniform(case: &Case, operand: u64, shape: [usize; 2]) -> Operand {
+    fn of<T: Real>(case: &Case, operand: u64, [rows, cols]: [usize; 2]) -> Operand {
         let values = generator::Stream::new(case.seed, operand).uniforms::<T>(rows * cols);
         Operand::dense(rows, cols, values)
     }
-    for_dtype!(case.dtype, of(case, operand, cols))
+    for_dtype!(case.dtype, of(case, operand, shape))
 }
 
 /// Generates operand `operand` of a case: an `n` by `n` sparse matrix of the case's density, full if it has none. Of a case on the

@@ -1,38 +1,101 @@
 //! The dense matrix product. The judge checks `C = A B` by projections, without computing the product.
 
+use std::borrow::Cow;
+
 use gpubench_report::case::Case;
 use gpubench_report::data::{Operand, Real};
 use gpubench_report::error::CellError;
+use gpubench_report::shape::{BATCH, LAYOUT, Shape};
 use rayon::prelude::*;
 
 use super::judge::{self, JUDGE_ROUNDOFF, relative, worst};
-use super::volume::{dense_bytes, element, side};
-use super::{About, Checked, Given, Op, Work, uniform_square};
+use super::volume::{bytes_of, element, product};
+use super::{About, Checked, Given, Op, Rounding, Work, uniform};
 
-/// `C = A B`.
+/// `C = A B` for A of m x k and B of k x n, or for a batch of them; the layout says which of the two is stored transposed.
 pub(crate) struct Matmul;
+
+/// The dimensions of A, B and C.
+const MATRICES: [[&str; 3]; 3] = [[BATCH, "m", "k"], [BATCH, "k", "n"], [BATCH, "m", "n"]];
+
+/// The layouts: each letter is `t` if that operand is stored transposed.
+const LAYOUTS: [&str; 4] = ["nn", "nt", "tn", "tt"];
+
+/// The products of a case: row-major matrices, those of a batch one after another.
+#[derive(Clone, Copy, Debug)]
+pub struct Products {
+    /// m, n and k.
+    pub sides: [usize; 3],
+    /// Whether A and B are stored transposed.
+    pub transposed: [bool; 2],
+    /// Rows and columns of one stored matrix of A and of B.
+    pub stored: [[usize; 2]; 2],
+    /// Number of products.
+    pub batch: usize,
+}
+
+impl Products {
+    /// Returns one product of square matrices.
+    pub fn square(n: usize) -> Products {
+        Products { sides: [n; 3], transposed: [false; 2], stored: [[n; 2]; 2], batch: 1 }
+    }
+
+    /// Returns the products of a case.
+    pub fn of(case: &Case) -> Products {
+        let [m, n, k, batch] = case.extents(["m", "n", "k", BATCH]);
+        let layout = case.shape.as_ref().and_then(|shape| shape.word(LAYOUT)).unwrap_or("nn");
+        let transposed = [layout.starts_with('t'), layout.ends_with('t')];
+        let [a, b] = transposed;
+        let stored = [if a { [k, m] } else { [m, k] }, if b { [n, k] } else { [k, n] }];
+        Products { sides: [m, n, k], transposed, stored, batch }
+    }
+
+    /// Returns the side of a square product of as much work as one of these.
+    pub fn side(&self) -> usize {
+        self.sides.iter().map(|side| *side as f64).product::<f64>().cbrt().round() as usize
+    }
+
+    /// Returns the number of elements of one matrix of A, of B and of C.
+    pub fn lens(&self) -> [usize; 3] {
+        let [m, n, k] = self.sides;
+        [m * k, k * n, m * n]
+    }
+
+    /// Returns the factors of number `index` of the batch.
+    pub fn factors<'a, T>(&self, index: usize, [a, b]: [&'a [T]; 2]) -> [&'a [T]; 2] {
+        let [a_len, b_len, _] = self.lens();
+        [&a[index * a_len..][..a_len], &b[index * b_len..][..b_len]]
+    }
+}
 
 impl Op for Matmul {
     fn about(&self) -> About {
         About::new("matmul", "dense matrix product C = A B", &[100, 500, 1000, 5000, 10000])
+            .shaped(&["m", "n", "k"], &[BATCH, LAYOUT])
     }
 
-    /// `2 n^3`: a multiplication and an addition for each term.
+    /// `2 m n k`: a multiplication and an addition for each term.
     fn work(&self, case: &Case) -> Work {
-        let n = side(case);
-        Work { flop: 2.0 * n * n * n, bytes: 3.0 * n * n * element(case.dtype) }
+        let elements: f64 = MATRICES.iter().map(|matrix| product(case, matrix)).sum();
+        Work { flop: 2.0 * product(case, &[BATCH, "m", "n", "k"]), bytes: elements * element(case.dtype) }
     }
 
     fn read_bytes(&self, case: &Case) -> f64 {
-        2.0 * side(case) * side(case) * element(case.dtype)
+        MATRICES[..2].iter().map(|matrix| product(case, matrix)).sum::<f64>() * element(case.dtype)
     }
 
     fn footprint(&self, case: &Case) -> u128 {
-        dense_bytes(case, 3, 0)
+        bytes_of(case, &MATRICES.each_ref().map(|matrix| &matrix[..]))
+    }
+
+    fn refuse_shape(&self, shape: &Shape) -> Option<String> {
+        let layout = shape.word(LAYOUT).filter(|layout| !LAYOUTS.contains(layout))?;
+        Some(format!("layout {layout} is none of {}", LAYOUTS.join(", ")))
     }
 
     fn inputs(&self, case: &Case) -> Vec<Operand> {
-        vec![uniform_square(case, 0), uniform_square(case, 1)]
+        let Products { batch, stored: [[a_rows, a_cols], [b_rows, b_cols]], .. } = Products::of(case);
+        vec![uniform(case, 0, [batch * a_rows, a_cols]), uniform(case, 1, [batch * b_rows, b_cols])]
     }
 
     /// Computes three errors and returns the one nearest to its bound, on the scale of the first:
@@ -55,28 +118,54 @@ impl Op for Matmul {
 
 fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let Given { case, inputs, answer, rounding } = *given;
-    let n = case.side();
-    let a = judge::dense::<T>(inputs, 0, "A", (n, n))?;
-    let b = judge::dense::<T>(inputs, 1, "B", (n, n))?;
-    let c = judge::dense::<T>(answer, 0, "C", (n, n))?;
-    let probes = judge::balanced_and_ones(case.seed, n);
+    let products = Products::of(case);
+    let Products { sides: [m, n, k], batch, stored: [[a_rows, a_cols], [b_rows, b_cols]], .. } = products;
+    let a = judge::dense::<T>(inputs, 0, "A", (batch * a_rows, a_cols))?;
+    let b = judge::dense::<T>(inputs, 1, "B", (batch * b_rows, b_cols))?;
+    let c = judge::dense::<T>(answer, 0, "C", (batch * m, n))?;
+    let [a_len, b_len, c_len] = products.lens();
+    let of_batch = a.par_chunks(a_len).zip(b.par_chunks(b_len)).zip(c.par_chunks(c_len));
+    let [a_is_transposed, b_is_transposed] = products.transposed;
+    let checked = of_batch.map(|((a, b), c)| {
+        let a = if a_is_transposed { Cow::Owned(transpose(a, m)) } else { Cow::Borrowed(a) };
+        let b = if b_is_transposed { Cow::Owned(transpose(b, k)) } else { Cow::Borrowed(b) };
+        check_one([m, n, k], [&a, &b, c], case.seed, rounding)
+    });
+    let worst = checked.reduce_with(|worst, one| worst.worse(one));
+    worst.ok_or_else(|| CellError::Failed("the batch has no matrix".into()))
+}
+
+/// Returns the transpose of a row-major matrix of `cols` columns.
+fn transpose<T: Real>(matrix: &[T], cols: usize) -> Vec<T> {
+    let rows = matrix.len() / cols;
+    let mut transposed = vec![T::default(); matrix.len()];
+    transposed.par_chunks_mut(rows).enumerate().for_each(|(col, line)| {
+        line.iter_mut().enumerate().for_each(|(row, entry)| *entry = matrix[row * cols + col]);
+    });
+    transposed
+}
+
+fn check_one<T: Real>([m, n, k]: [usize; 3], [a, b, c]: [&[T]; 3], seed: u64, rounding: Rounding) -> Checked {
+    let probes = judge::balanced_and_ones(seed, n);
     let expected = judge::rows_times(a, &judge::rows_times(b, &probes));
     let found = judge::rows_times(c, &probes);
     let rows = found.par_iter().zip(&expected);
-    let root = (n as f64).sqrt();
+    let (root, width) = ((k as f64).sqrt(), (n as f64).sqrt());
     let weighted =
-        worst(rows.clone().map(|(found, expected)| relative(found[0] - expected[0], expected[1] / root)));
+        worst(rows.clone().map(|(found, expected)| relative(found[0] - expected[0], expected[1] / width)));
     let sums = worst(rows.map(|(found, expected)| relative(found[1] - expected[1], expected[1])));
     // The judge's sums round too.
-    let own = 4.0 * root * JUDGE_ROUNDOFF;
+    let own = 4.0 * root.max(width) * JUDGE_ROUNDOFF;
     let weighted = Checked::new(weighted, 16.0 * rounding.input / root + 4.0 * root * rounding.sum + own);
-    let sums = Checked::new(sums, 4.0 * (rounding.input + rounding.sum) + own);
-    // Enough rows to make the rounding of sums small; the rounding of their entries does not average out any further.
-    let height = n.min(COLUMN_HEIGHT);
-    let left = (n as f64 / height as f64).sqrt();
-    let columns =
-        Checked::new(column_error(a, b, c, n, height), 4.0 * (rounding.input + left * rounding.sum) + own);
-    Ok([sums, columns].into_iter().fold(weighted, |worst, sum| worst.worse(sum.on_scale_of(worst.bound))))
+    // The rounding of fewer entries averages out less.
+    let mean_of = |entries: usize| {
+        4.0 * (rounding.input + (root / (entries as f64).sqrt()).max(1.0) * rounding.sum) + own
+    };
+    let sums = Checked::new(sums, mean_of(n));
+    // Enough rows to make the rounding of sums small.
+    let height = m.min(COLUMN_HEIGHT);
+    let columns = Checked::new(column_error([n, k], [a, b, c], height), mean_of(height));
+    [sums, columns].into_iter().fold(weighted, |worst, sum| worst.worse(sum.on_scale_of(worst.bound)))
 }
 
 /// Number of leading rows in the sum by which a column is judged.
@@ -85,12 +174,12 @@ const COLUMN_HEIGHT: usize = 1024;
 const COLUMNS: usize = 64;
 
 /// Returns the largest relative error of the sums of the leading `height` entries of the leading columns.
-fn column_error<T: Real>(a: &[T], b: &[T], c: &[T], n: usize, height: usize) -> f64 {
+fn column_error<T: Real>([n, k]: [usize; 2], [a, b, c]: [&[T]; 3], height: usize) -> f64 {
     let (width, ones) = (n.min(COLUMNS), vec![[1.0]; height]);
     let leading =
         |matrix: &[T]| -> Vec<T> { matrix.chunks(n).flat_map(|row| &row[..width]).copied().collect() };
     let found = judge::columns_times(&leading(&c[..height * n]), &ones);
-    let weights = judge::columns_times(&a[..height * n], &ones);
+    let weights = judge::columns_times(&a[..height * k], &ones);
     let expected = judge::columns_times(&leading(b), &weights);
     worst(found.par_iter().zip(&expected).map(|([found], [expected])| relative(found - expected, *expected)))
 }

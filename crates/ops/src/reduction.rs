@@ -1,12 +1,15 @@
 //! Sum, mean and standard deviation of one matrix, judged against compensated float64 sums.
 
 use gpubench_report::case::{Case, DType};
-use gpubench_report::data::Real;
+use gpubench_report::data::{Operand, Real};
 use gpubench_report::error::CellError;
 
 use super::judge::{self, relative};
-use super::volume::{dense_bytes, element, side};
-use super::{About, Checked, Given, Limit, Op, Work};
+use super::volume::{bytes_of, element, product};
+use super::{About, Checked, Given, Limit, Op, Work, uniform};
+
+/// The dimensions of the operand.
+const MATRIX: [&str; 2] = ["rows", "cols"];
 
 /// Sum, mean and population standard deviation of all elements.
 pub(crate) struct Reduction;
@@ -20,18 +23,27 @@ impl Op for Reduction {
                 "sum, mean and population standard deviation of a matrix",
                 &[100, 500, 1000, 5000, 10000],
             )
+            .shaped(&MATRIX, &[])
         }
     }
 
     /// Counts four operations per element: an addition for the sum, and a subtraction, a square and an addition for
     /// the deviation.
     fn work(&self, case: &Case) -> Work {
-        let n = side(case);
-        Work { flop: 4.0 * n * n, bytes: n * n * element(case.dtype) + 24.0 }
+        let elements = product(case, &MATRIX);
+        Work { flop: 4.0 * elements, bytes: elements * element(case.dtype) + 24.0 }
     }
 
     fn footprint(&self, case: &Case) -> u128 {
-        dense_bytes(case, 1, 0).saturating_add(24)
+        bytes_of(case, &[&MATRIX]).saturating_add(24)
+    }
+
+    fn read_bytes(&self, case: &Case) -> f64 {
+        product(case, &MATRIX) * element(case.dtype)
+    }
+
+    fn inputs(&self, case: &Case) -> Vec<Operand> {
+        vec![uniform(case, 0, case.extents(MATRIX))]
     }
 
     /// Returns the largest relative error of the three numbers against compensated float64 sums.
@@ -51,8 +63,9 @@ impl Op for Reduction {
 
 fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let Given { case, inputs, answer, rounding } = *given;
-    let n = case.side();
-    let a = judge::dense::<T>(inputs, 0, "a", (n, n))?;
+    // The side of a square matrix of as many elements.
+    let n = product(case, &MATRIX).sqrt();
+    let a = judge::dense::<T>(inputs, 0, "a", case.extents(MATRIX).into())?;
     let found = judge::dense::<f64>(answer, 0, "[sum, mean, std]", (3, 1))?;
     let expected = judge::moments(a);
     let [sum, mean, std] = expected;
@@ -65,7 +78,7 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     // The numbers arrive as float64, so their digits show the precision they were computed in.
     let in_type = found.iter().any(|&number| T::from_f64(number).to_f64() == number);
     let units = match (case.dtype, in_type) {
-        (DType::F64, _) => IN_TYPE.max(n as f64),
+        (DType::F64, _) => IN_TYPE.max(n),
         (DType::F32, true) => IN_FLOAT32,
         (DType::F32, false) => joined(n).min(IN_TYPE),
     };
@@ -87,7 +100,6 @@ const THREADS: f64 = (1 << 18) as f64;
 ///
 /// Rounding is independent in each run (Higham and Mary 2019): a run of `b` elements rounds by about `sqrt(b) / 3`
 /// roundoffs of its own, and the mean of `n^2 / b` runs by `b / 3 n`. The bound is six times that.
-fn joined(n: usize) -> f64 {
-    let n = n as f64;
+fn joined(n: f64) -> f64 {
     2.0 * RUN.max(n * n / THREADS) / n
 }

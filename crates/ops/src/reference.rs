@@ -6,10 +6,12 @@ use faer::traits::RealField;
 use gpubench_report::case::Case;
 use gpubench_report::data::{Csr, Dense, Operand, Real};
 use gpubench_report::error::CellError;
+use gpubench_report::shape::BATCH;
 use rustfft::num_complex::Complex;
 use rustfft::{FftNum, FftPlanner};
 
 use crate::SINES;
+use crate::matmul::Products;
 
 /// `f32` or `f64`, as a type to compute in.
 pub(crate) trait WorkingPrecision: Real + FftNum + RealField {}
@@ -41,11 +43,15 @@ pub(crate) fn computed_in<T: Real, W: WorkingPrecision>(
         Ok::<WidenedCsr<W>, CellError>(WidenedCsr { csr, values: widened(T::slice(&csr.values)?) })
     };
     Ok(vec![match case.op.as_str() {
-        "matmul" => rounded::<T, W>(n, n, &matmul(n, &dense(0)?, &dense(1)?)),
+        "matmul" => {
+            let [m, n, batch] = case.extents(["m", "n", BATCH]);
+            rounded::<T, W>(batch * m, n, &matmul(case, &dense(0)?, &dense(1)?))
+        }
         "elementwise" => {
             let pairs = dense(0)?.into_iter().zip(dense(1)?);
             let sums = pairs.map(|(a, b)| a * b + apply(a, f64::sin) + apply(b, f64::cos));
-            rounded::<T, W>(n, n, &sums.collect::<Vec<W>>())
+            let [rows, cols] = case.extents(["rows", "cols"]);
+            rounded::<T, W>(rows, cols, &sums.collect::<Vec<W>>())
         }
         "sin" | "host-loop" => rounded::<T, W>(n, n, &sines(dense(0)?, 1)),
         "transfer-loop" => rounded::<T, W>(n, n, &sines(dense(0)?, SINES)),
@@ -55,14 +61,17 @@ pub(crate) fn computed_in<T: Real, W: WorkingPrecision>(
             let values = spectrum(n, &dense(0)?).iter().map(round).collect();
             Operand::Dense(Dense { rows: n, cols: n, values: T::into_complex_values(values) })
         }
-        "solve" => rounded::<T, W>(n, 1, &solve(n, &dense(0)?, &dense(1)?)),
+        "solve" => {
+            let [n, columns, systems] = case.extents(["n", "rhs", BATCH]);
+            rounded::<T, W>(systems * n, columns, &solve([n, columns], &dense(0)?, &dense(1)?))
+        }
         "spgemm" => spgemm::<T, W>(&sparse(0)?, &sparse(1)?)?,
         "spmv" => {
             let (a, x) = (sparse(0)?, dense(1)?);
             let product = |i| a.row(i).fold(W::default(), |sum, (j, value)| sum + value * x[j]);
             rounded::<T, W>(n, 1, &(0..n).map(product).collect::<Vec<W>>())
         }
-        "svd" => return svd::<T, W>(n, &dense(0)?),
+        "svd" => return svd::<T, W>(case, &dense(0)?),
         "transfer" => input(0)?.clone(),
         "overhead" => Operand::dense(1, 1, vec![case.n as f64]),
         other => return Err(CellError::Failed(format!("there is no right answer of {other}"))),
@@ -86,11 +95,18 @@ fn apply<W: Real>(x: W, f: impl Fn(f64) -> f64) -> W {
     W::from_f64(f(x.to_f64()))
 }
 
-fn matmul<W: Real>(n: usize, a: &[W], b: &[W]) -> Vec<W> {
-    let mut c = vec![W::default(); n * n];
-    for (a, c) in a.chunks(n).zip(c.chunks_mut(n)) {
-        for (&a, b) in a.iter().zip(b.chunks(n)) {
-            c.iter_mut().zip(b).for_each(|(c, &b)| *c += a * b);
+fn matmul<W: Real>(case: &Case, a: &[W], b: &[W]) -> Vec<W> {
+    let Products { sides: [m, n, k], batch, transposed: [a_is_transposed, b_is_transposed], .. } =
+        Products::of(case);
+    // The step from one row to the next, and from one column to the next.
+    let steps =
+        |is_transposed: bool, rows: usize, cols: usize| if is_transposed { (1, rows) } else { (cols, 1) };
+    let ((a_row, a_col), (b_row, b_col)) = (steps(a_is_transposed, m, k), steps(b_is_transposed, k, n));
+    let mut c = vec![W::default(); batch * m * n];
+    for (i, c) in c.chunks_mut(n).enumerate() {
+        let (a, b) = (&a[i / m * m * k + i % m * a_row..], &b[i / m * k * n..]);
+        for l in 0..k {
+            c.iter_mut().enumerate().for_each(|(j, c)| *c += a[l * a_col] * b[l * b_row + j * b_col]);
         }
     }
     c
@@ -135,8 +151,18 @@ pub(crate) fn spectrum<W: WorkingPrecision>(n: usize, a: &[W]) -> Vec<Complex<W>
 }
 
 /// Solves with Cholesky's factor of a symmetric positive definite matrix.
-fn solve<W: WorkingPrecision>(n: usize, a: &[W], b: &[W]) -> Vec<W> {
-    let (mut l, mut x) = (a.to_vec(), b.to_vec());
+fn solve<W: WorkingPrecision>([n, columns]: [usize; 2], a: &[W], b: &[W]) -> Vec<W> {
+    let mut x = b.to_vec();
+    for (a, x) in a.chunks(n * n).zip(x.chunks_mut(n * columns)) {
+        let l = factor(n, a);
+        (0..columns).for_each(|column| solve_column(n, &l, &mut x[column..], columns));
+    }
+    x
+}
+
+/// Returns Cholesky's factor, in the lower triangle.
+fn factor<W: WorkingPrecision>(n: usize, a: &[W]) -> Vec<W> {
+    let mut l = a.to_vec();
     for j in 0..n {
         for i in j..n {
             let dot = (0..j).fold(W::default(), |sum, k| sum + l[i * n + k] * l[j * n + k]);
@@ -144,15 +170,19 @@ fn solve<W: WorkingPrecision>(n: usize, a: &[W], b: &[W]) -> Vec<W> {
             l[i * n + j] = if i == j { apply(rest, f64::sqrt) } else { rest / l[j * n + j] };
         }
     }
+    l
+}
+
+/// Solves for one right-hand side, whose elements are `step` apart.
+fn solve_column<W: WorkingPrecision>(n: usize, l: &[W], x: &mut [W], step: usize) {
     for i in 0..n {
-        let dot = (0..i).fold(W::default(), |sum, k| sum + l[i * n + k] * x[k]);
-        x[i] = (x[i] - dot) / l[i * n + i];
+        let dot = (0..i).fold(W::default(), |sum, k| sum + l[i * n + k] * x[k * step]);
+        x[i * step] = (x[i * step] - dot) / l[i * n + i];
     }
     for i in (0..n).rev() {
-        let dot = (i + 1..n).fold(W::default(), |sum, k| sum + l[k * n + i] * x[k]);
-        x[i] = (x[i] - dot) / l[i * n + i];
+        let dot = (i + 1..n).fold(W::default(), |sum, k| sum + l[k * n + i] * x[k * step]);
+        x[i * step] = (x[i * step] - dot) / l[i * n + i];
     }
-    x
 }
 
 /// A sparse matrix with its stored values in the type to compute in.
@@ -188,14 +218,20 @@ fn spgemm<T: Real, W: WorkingPrecision>(a: &WidenedCsr<W>, b: &WidenedCsr<W>) ->
     Ok(Operand::Csr(Csr { rows, cols, indptr, indices, values: T::into_values(values) }))
 }
 
-fn svd<T: Real, W: WorkingPrecision>(n: usize, a: &[W]) -> Result<Vec<Operand>, CellError> {
-    let svd = Mat::from_fn(n, n, |i, j| a[i * n + j]).thin_svd();
-    let svd = svd.map_err(|error| CellError::Failed(format!("faer thin_svd: {error:?}")))?;
-    let (u, s, v) = (svd.U(), svd.S().column_vector(), svd.V());
-    let entries = |at: &dyn Fn(usize, usize) -> W| (0..n * n).map(|k| at(k / n, k % n)).collect::<Vec<W>>();
+fn svd<T: Real, W: WorkingPrecision>(case: &Case, a: &[W]) -> Result<Vec<Operand>, CellError> {
+    let [m, n, batch] = case.extents(["m", "n", BATCH]);
+    let k = m.min(n);
+    let (mut u, mut s, mut vt) = (vec![], vec![], vec![]);
+    for a in a.chunks(m * n) {
+        let svd = Mat::from_fn(m, n, |i, j| a[i * n + j]).thin_svd();
+        let svd = svd.map_err(|error| CellError::Failed(format!("faer thin_svd: {error:?}")))?;
+        u.extend((0..m * k).map(|at| svd.U()[(at / k, at % k)]));
+        s.extend((0..k).map(|at| svd.S().column_vector()[at]));
+        vt.extend((0..k * n).map(|at| svd.V()[(at % n, at / n)]));
+    }
     Ok(vec![
-        rounded::<T, W>(n, n, &entries(&|i, j| u[(i, j)])),
-        rounded::<T, W>(n, 1, &(0..n).map(|k| s[k]).collect::<Vec<W>>()),
-        rounded::<T, W>(n, n, &entries(&|i, j| v[(j, i)])),
+        rounded::<T, W>(batch * m, k, &u),
+        rounded::<T, W>(batch * k, 1, &s),
+        rounded::<T, W>(batch * k, n, &vt),
     ])
 }

@@ -6,13 +6,18 @@ use gpubench_report::case::{Case, DType};
 use gpubench_report::data::generator::Stream;
 use gpubench_report::data::{Operand, Real};
 use gpubench_report::error::CellError;
+use gpubench_report::shape::{BATCH, RHS};
 use rayon::prelude::*;
 
 use super::judge::{self, relative, worst};
-use super::volume::{dense_bytes, element, side};
-use super::{About, Checked, Given, Limit, Op, Work, matrix, uniform_column};
+use super::volume::{bytes_of, element, product};
+use super::{About, Checked, Given, Limit, Op, Work, matrix, uniform};
 
-/// `A x = b` with A symmetric positive definite.
+/// The dimensions of A, and those of b and x.
+const MATRIX: [&str; 3] = [BATCH, "n", "n"];
+const COLUMNS: [&str; 3] = [BATCH, "n", RHS];
+
+/// `A x = b` with A symmetric positive definite, for one or several right-hand sides, which are the columns of b.
 pub(crate) struct Solve;
 
 impl Op for Solve {
@@ -24,21 +29,23 @@ impl Op for Solve {
                 "solution of A x = b, A symmetric positive definite",
                 &[100, 500, 512, 1024, 2048],
             )
+            .shaped(&["n"], &[RHS, BATCH])
         }
     }
 
-    /// Cholesky's count, `n^3 / 3` for the factor and `2 n^2` for the two triangular solves.
+    /// Cholesky's count, `n^3 / 3` for the factor and `2 n^2` for the two triangular solves of each right-hand side.
     fn work(&self, case: &Case) -> Work {
-        let n = side(case);
-        Work { flop: n * n * n / 3.0 + 2.0 * n * n, bytes: (n * n + 2.0 * n) * element(case.dtype) }
+        let [n, columns, systems] = ["n", RHS, BATCH].map(|name| case.extent(name) as f64);
+        let flop = systems * (n * n * n / 3.0 + 2.0 * n * n * columns);
+        Work { flop, bytes: systems * (n * n + 2.0 * n * columns) * element(case.dtype) }
     }
 
     fn read_bytes(&self, case: &Case) -> f64 {
-        (side(case) * side(case) + side(case)) * element(case.dtype)
+        (product(case, &MATRIX) + product(case, &COLUMNS)) * element(case.dtype)
     }
 
     fn footprint(&self, case: &Case) -> u128 {
-        dense_bytes(case, 1, 2)
+        bytes_of(case, &[&MATRIX, &COLUMNS, &COLUMNS])
     }
 
     /// Counts X and XᵀX, both in float64 for any element type. The matrix of a file needs neither.
@@ -46,7 +53,7 @@ impl Op for Solve {
         if case.matrix.is_some() {
             return 0;
         }
-        dense_bytes(&Case { dtype: DType::F64, ..case.clone() }, 2, 0)
+        bytes_of(&Case { dtype: DType::F64, ..case.clone() }, &[&["n", "n"], &["n", "n"]])
     }
 
     /// `A = Xᵀ X + I` rounded once to the element type, where X holds the leading 19 bits of the uniform
@@ -74,10 +81,11 @@ impl Op for Solve {
     }
 }
 
-/// X: the leading 19 bits of the uniform values.
-fn short_uniforms(case: &Case) -> Vec<f64> {
-    let (stream, len) = (Stream::new(case.seed, 0), (case.side() * case.side()) as u64);
-    (0..len).into_par_iter().map(|i| (stream.bits(i) >> 45) as f64 / f64::from(1 << 19)).collect()
+/// X of system number `index`: the leading 19 bits of the uniform values.
+fn short_uniforms(seed: u64, n: usize, index: usize) -> Vec<f64> {
+    let (stream, len) = (Stream::new(seed, 0), (n * n) as u64);
+    let first = index as u64 * len;
+    (first..first + len).into_par_iter().map(|i| (stream.bits(i) >> 45) as f64 / f64::from(1 << 19)).collect()
 }
 
 /// `Xᵀ X` of a row-major matrix, both triangles.
@@ -99,42 +107,57 @@ fn gram(x: &[f64], n: usize) -> Vec<f64> {
 }
 
 fn inputs<T: Real>(case: &Case) -> Vec<Operand> {
-    let n = case.side();
+    let [n, columns, systems] = case.extents(["n", RHS, BATCH]);
+    let b = uniform(case, 1, [systems * n, columns]);
     if let Some(matrix) = matrix::of(case) {
-        let a = matrix::dense::<T>(&matrix.rounded(case.dtype));
-        return vec![Operand::dense(n, n, a), uniform_column(case, 1)];
+        return vec![Operand::dense(n, n, matrix::dense::<T>(&matrix.rounded(case.dtype))), b];
     }
-    let product = gram(&short_uniforms(case), n);
-    let mut a = vec![T::default(); n * n];
-    a.par_chunks_mut(n).enumerate().for_each(|(i, row)| {
-        for (j, entry) in row.iter_mut().enumerate() {
-            // Column-major with its lower triangle filled: column min(i, j), row max(i, j).
-            let sum = product[i.min(j) * n + i.max(j)];
-            *entry = T::from_f64(if i == j { sum + 1.0 } else { sum });
-        }
-    });
-    vec![Operand::dense(n, n, a), uniform_column(case, 1)]
+    let mut a = vec![T::default(); systems * n * n];
+    for (index, a) in a.chunks_mut(n * n).enumerate() {
+        let product = gram(&short_uniforms(case.seed, n, index), n);
+        a.par_chunks_mut(n).enumerate().for_each(|(i, row)| {
+            for (j, entry) in row.iter_mut().enumerate() {
+                // Column-major with its lower triangle filled: column min(i, j), row max(i, j).
+                let sum = product[i.min(j) * n + i.max(j)];
+                *entry = T::from_f64(if i == j { sum + 1.0 } else { sum });
+            }
+        });
+    }
+    vec![Operand::dense(systems * n, n, a), b]
 }
 
 fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let Given { case, inputs, answer, rounding } = *given;
-    let n = case.side();
-    let a = judge::dense::<T>(inputs, 0, "A", (n, n))?;
-    let b = judge::dense::<T>(inputs, 1, "b", (n, 1))?;
-    let x = judge::dense::<T>(answer, 0, "x", (n, 1))?;
+    let [n, columns, systems] = case.extents(["n", RHS, BATCH]);
+    let a = judge::dense::<T>(inputs, 0, "A", (systems * n, n))?;
+    let b = judge::dense::<T>(inputs, 1, "b", (systems * n, columns))?;
+    let x = judge::dense::<T>(answer, 0, "x", (systems * n, columns))?;
+    let of_batch = a.par_chunks(n * n).zip(b.par_chunks(n * columns)).zip(x.par_chunks(n * columns));
+    let of_system = |((a, b), x): ((&[T], &[T]), &[T])| {
+        let errors = (0..columns).map(|column| {
+            let of_column =
+                |values: &[T]| values[column..].iter().step_by(columns).copied().collect::<Vec<T>>();
+            backward_error(a, &of_column(b), &of_column(x), case.matrix.is_some())
+        });
+        errors.fold(0.0, |worst: f64, error| if error > worst || error.is_nan() { error } else { worst })
+    };
+    Ok(Checked::new(worst(of_batch.map(of_system)), 8.0 * (rounding.input + rounding.sum)))
+}
+
+fn backward_error<T: Real>(a: &[T], b: &[T], x: &[T], is_of_file: bool) -> f64 {
+    let n = x.len();
     let probes: Vec<[f64; 2]> = x.iter().map(|x| [x.to_f64(), x.to_f64().abs()]).collect();
     let mut products = judge::rows_times(a, &probes);
     // A generated A has no negative entry, so |A| |x| is A |x|.
-    if case.matrix.is_some() {
+    if is_of_file {
         let roots: Vec<f64> = (0..n).map(|i| a[i * n + i].to_f64().abs().sqrt()).collect();
         let of_x = roots.iter().zip(&probes).map(|(root, [_, x])| (root * x).powi(2)).sum::<f64>().sqrt();
         let magnitudes = judge::magnitudes_times(a, &probes);
         let rows = products.iter_mut().zip(magnitudes).zip(roots);
         rows.for_each(|((product, [_, magnitude]), root)| product[1] = magnitude + root * of_x);
     }
-    let error = worst(products.par_iter().zip(b).map(|([product, magnitude], b)| {
+    worst(products.par_iter().zip(b).map(|([product, magnitude], b)| {
         let b = b.to_f64();
         relative(product - b, magnitude + b.abs())
-    }));
-    Ok(Checked::new(error, 8.0 * (rounding.input + rounding.sum)))
+    }))
 }

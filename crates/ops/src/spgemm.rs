@@ -153,6 +153,7 @@ mod tests {
                 n,
                 dtype: DType::F32,
                 density: Some(density),
+                shape: None,
                 matrix: None,
                 seed: 1,
             };
@@ -170,6 +171,7 @@ mod tests {
             n: 1 << 40,
             dtype: DType::F32,
             density: Some(1e-30),
+            shape: None,
             matrix: None,
             seed: 1,
         };

@@ -3,14 +3,24 @@
 use gpubench_report::case::Case;
 use gpubench_report::data::{Operand, Real};
 use gpubench_report::error::CellError;
+use gpubench_report::shape::BATCH;
 use rayon::prelude::*;
 
 use super::judge::{self, Block, relative, worst};
-use super::volume::{dense_bytes, element, side};
-use super::{About, Checked, Decisive, Given, Op, Work};
+use super::volume::{element, product};
+use super::{About, Checked, Decisive, Given, Op, Rounding, Work, uniform};
 
-/// `A = U diag(S) Vᵀ`.
+/// `A = U diag(S) Vᵀ` of a matrix of m x n: U has m x k, Vᵀ k x n elements, where k is the smaller of m and n.
 pub(crate) struct Svd;
+
+/// The dimensions of A.
+const MATRIX: [&str; 3] = [BATCH, "m", "n"];
+
+/// Returns the longer and the shorter side, and the number of matrices.
+fn sides(case: &Case) -> [u64; 3] {
+    let [m, n, batch] = ["m", "n", BATCH].map(|name| case.extent(name));
+    [m.max(n), m.min(n), batch]
+}
 
 /// Number of random vectors per check: with four in each of two directions, a wrong entry hides from all of them with
 /// probability below 1e-5.
@@ -22,22 +32,40 @@ const LAPACK_THRESHOLD: f64 = 35.0;
 impl Op for Svd {
     fn about(&self) -> About {
         About::new("svd", "thin singular value decomposition A = U diag(S) Vᵀ", &[100, 500, 512, 1024, 2048])
+            .shaped(&["m", "n"], &[BATCH])
     }
 
-    /// Counts `22 n^3`, as Golub and Van Loan do for all three thin factors by Golub-Reinsch, for any algorithm.
+    /// Counts `14 m n^2 + 8 n^3` for m >= n, `22 n^3` if square, as Golub and Van Loan do for all three thin factors by
+    /// Golub-Reinsch, for any algorithm.
     fn work(&self, case: &Case) -> Work {
-        let n = side(case);
-        Work { flop: 22.0 * n * n * n, bytes: (3.0 * n * n + n) * element(case.dtype) }
+        let [long, short, batch] = sides(case).map(|side| side as f64);
+        let bytes = batch * short * (2.0 * long + short + 1.0) * element(case.dtype);
+        Work { flop: batch * (14.0 * long * short * short + 8.0 * short * short * short), bytes }
+    }
+
+    fn read_bytes(&self, case: &Case) -> f64 {
+        product(case, &MATRIX) * element(case.dtype)
     }
 
     fn footprint(&self, case: &Case) -> u128 {
-        dense_bytes(case, 3, 1)
+        let [long, short, batch] = sides(case).map(u128::from);
+        let of_one = long
+            .saturating_mul(short)
+            .saturating_mul(2)
+            .saturating_add(short.saturating_mul(short))
+            .saturating_add(short);
+        of_one.saturating_mul(batch).saturating_mul(case.dtype.bytes().into())
     }
 
-    /// The first element becomes `sqrt(n) + 1`, whose change is as large as a row of A. The default would make the matrix so
-    /// ill-conditioned that cuSOLVER's `gesvda` fails for some.
+    fn inputs(&self, case: &Case) -> Vec<Operand> {
+        let [m, n, batch] = case.extents(["m", "n", BATCH]);
+        vec![uniform(case, 0, [batch * m, n])]
+    }
+
+    /// The first element becomes `sqrt(max(m, n)) + 1`, whose change is as large as a row of A, or a column. The default would make the
+    /// matrix so ill-conditioned that cuSOLVER's `gesvda` fails for some.
     fn decisive_element(&self, case: &Case, inputs: &[Operand]) -> Option<Decisive> {
-        let value = side(case).sqrt() + 1.0;
+        let value = (sides(case)[0] as f64).sqrt() + 1.0;
         (!inputs.first()?.values().is_empty()).then_some(Decisive { operand: 0, element: 0, value })
     }
 
@@ -68,43 +96,58 @@ impl Op for Svd {
 
 fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let Given { case, inputs, answer, rounding } = *given;
-    let n = case.side();
-    let a = judge::dense::<T>(inputs, 0, "A", (n, n))?;
-    let u = judge::dense::<T>(answer, 0, "U", (n, n))?;
-    let s = judge::dense::<T>(answer, 1, "S", (n, 1))?;
-    let vt = judge::dense::<T>(answer, 2, "Vt", (n, n))?;
-    let size = n as f64;
+    let [m, n, batch] = case.extents(["m", "n", BATCH]);
+    let k = m.min(n);
+    let a = judge::dense::<T>(inputs, 0, "A", (batch * m, n))?;
+    let u = judge::dense::<T>(answer, 0, "U", (batch * m, k))?;
+    let s = judge::dense::<T>(answer, 1, "S", (batch * k, 1))?;
+    let vt = judge::dense::<T>(answer, 2, "Vt", (batch * k, n))?;
+    let of_batch =
+        a.par_chunks(m * n).zip(u.par_chunks(m * k)).zip(s.par_chunks(k)).zip(vt.par_chunks(k * n));
+    let checked = of_batch.map(|(((a, u), s), vt)| check_one([m, n], a, (u, s, vt), case.seed, rounding));
+    let worst = checked.reduce_with(Checked::worse);
+    worst.ok_or_else(|| CellError::Failed("the batch has no matrix".into()))
+}
+
+fn check_one<T: Real>(
+    [m, n]: [usize; 2],
+    a: &[T],
+    (u, s, vt): (&[T], &[T], &[T]),
+    seed: u64,
+    rounding: Rounding,
+) -> Checked {
+    let size = m.max(n) as f64;
     let tolerance = 8.0 * dropped(rounding.sum) * rounding.sum;
     let s: Vec<f64> = s.iter().map(|value| value.to_f64()).collect();
     if s.iter().any(|value| *value < 0.0) {
-        return Ok(Checked::invalid("has a negative singular value", LAPACK_THRESHOLD));
+        return Checked::invalid("has a negative singular value", LAPACK_THRESHOLD);
     }
     if !s.is_sorted_by(|left, right| left >= right) {
-        let fault = "has singular values that are not in descending order";
-        return Ok(Checked::invalid(fault, LAPACK_THRESHOLD));
+        return Checked::invalid("has singular values that are not in descending order", LAPACK_THRESHOLD);
     }
-    let ratios = lapack_ratios(a, u, &s, vt, case.seed).map(|norm| norm / (2.0 * rounding.sum * size));
+    let [residual, of_u, of_v] = lapack_ratios(n, a, u, &s, vt, seed);
+    let ratios = [residual / size, of_u / m as f64, of_v / n as f64].map(|norm| norm / (2.0 * rounding.sum));
     let ratio = Checked::new(worst(ratios.into_par_iter()), LAPACK_THRESHOLD);
 
     let norm = judge::sum(a, |x| x * x).sqrt();
-    let probes = judge::weights::<PROBES>(case.seed, n);
-    let residual = residual(a, norm / size.sqrt(), u, &s, vt, &probes);
+    let residual =
+        self::residual(a, norm / (s.len() as f64).sqrt(), u, &s, vt, &judge::weights::<PROBES>(seed, n));
     let largest = Checked::new(worst(residual.par_iter().copied()), 40.0 * size * rounding.sum + tolerance);
     let checked = ratio.worse(largest.on_scale_of(LAPACK_THRESHOLD));
 
     let typical = 8.0 * (8.0 + size.sqrt()) * rounding.sum;
     let values = relative(judge::sum(&s, |x| x * x).sqrt() - norm, norm).abs();
-    let projections = orthogonality(u, &probes).into_iter().chain(orthogonality(vt, &probes));
+    let projections = orthogonality(u, s.len(), seed).into_iter().chain(orthogonality(vt, n, seed)).flatten();
     let is_coarse = projections.chain([residual]).any(|components| {
         worst(components.par_iter().copied()) > 20.0 * size * rounding.sum + tolerance
             || judge::median_magnitude(components) > typical
     });
-    Ok(Checked { coarse: checked.is_right() && (is_coarse || values > typical), ..checked })
+    Checked { coarse: checked.is_right() && (is_coarse || values > typical), ..checked }
 }
 
 /// Returns the 1-norms of `A - U S Vᵀ` relative to that of A, of `UᵀU - I`, and of `V Vᵀ - I`.
-fn lapack_ratios<T: Real>(a: &[T], u: &[T], s: &[f64], vt: &[T], seed: u64) -> [f64; 3] {
-    let n = s.len();
+fn lapack_ratios<T: Real>(n: usize, a: &[T], u: &[T], s: &[f64], vt: &[T], seed: u64) -> [f64; 3] {
+    let k = s.len();
     let scaled = |mut block: Block| -> Block {
         block.iter_mut().zip(s).for_each(|(row, s)| row.iter_mut().for_each(|x| *x *= s));
         block
@@ -126,7 +169,7 @@ fn lapack_ratios<T: Real>(a: &[T], u: &[T], s: &[f64], vt: &[T], seed: u64) -> [
     let norm = judge::one_norm(n, seed, |x| judge::rows_times(a, x), |x| judge::columns_times(a, x));
     // Both are symmetric.
     let [columns, rows] =
-        [judge::one_norm(n, seed, of_columns, of_columns), judge::one_norm(n, seed, of_rows, of_rows)];
+        [judge::one_norm(k, seed, of_columns, of_columns), judge::one_norm(k, seed, of_rows, of_rows)];
     [relative(residual, norm), columns, rows]
 }
 
@@ -141,11 +184,20 @@ fn difference(left: &[[f64; PROBES]], right: &[[f64; PROBES]]) -> Vec<f64> {
     left.iter().zip(right).flat_map(|(l, r)| (0..PROBES).map(move |k| l[k] - r[k])).collect()
 }
 
-/// Returns the components of `QᵀQ y - y` and those of `Q Qᵀ y - y`.
-fn orthogonality<T: Real>(q: &[T], probes: &[[f64; PROBES]]) -> [Vec<f64>; 2] {
-    let columns = judge::columns_times(q, &judge::rows_times(q, probes));
-    let rows = judge::rows_times(q, &judge::columns_times(q, probes));
-    [difference(&columns, probes), difference(&rows, probes)]
+/// Returns the components of `QᵀQ y - y` where Q, of `cols` columns, has at least as many rows, and those of `Q Qᵀ y - y` where it has
+/// at least as many columns.
+fn orthogonality<T: Real>(q: &[T], cols: usize, seed: u64) -> [Option<Vec<f64>>; 2] {
+    let rows = q.len() / cols;
+    let probes = |len| judge::weights::<PROBES>(seed, len);
+    let of_columns = || {
+        let y = probes(cols);
+        difference(&judge::columns_times(q, &judge::rows_times(q, &y)), &y)
+    };
+    let of_rows = || {
+        let y = probes(rows);
+        difference(&judge::rows_times(q, &judge::columns_times(q, &y)), &y)
+    };
+    [(rows >= cols).then(of_columns), (cols >= rows).then(of_rows)]
 }
 
 /// Returns the components of `Uᵀ A y - S Vᵀ y` relative to `S_j + typical`.

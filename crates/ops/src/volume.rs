@@ -12,6 +12,20 @@ pub(super) fn side(case: &Case) -> f64 {
     case.n as f64
 }
 
+/// Returns the product of dimensions as a real number.
+pub(super) fn product(case: &Case, dimensions: &[&str]) -> f64 {
+    dimensions.iter().map(|name| case.extent(name) as f64).product()
+}
+
+/// Returns the bytes of dense operands, each with the dimensions of its elements, saturating.
+pub(super) fn bytes_of(case: &Case, operands: &[&[&str]]) -> u128 {
+    let elements = |dimensions: &&[&str]| {
+        dimensions.iter().fold(1u128, |product, name| product.saturating_mul(case.extent(name).into()))
+    };
+    let all = operands.iter().map(elements).fold(0, u128::saturating_add);
+    all.saturating_mul(case.dtype.bytes().into())
+}
+
 /// Returns the bytes of one element as a real number.
 pub(super) fn element(dtype: DType) -> f64 {
     dtype.bytes() as f64
@@ -48,8 +62,15 @@ mod tests {
 
     #[test]
     fn bytes_of_any_side_do_not_overflow() {
-        let mut case =
-            Case { op: "matmul".into(), n: 3, dtype: DType::F64, density: None, matrix: None, seed: 0 };
+        let mut case = Case {
+            op: "matmul".into(),
+            n: 3,
+            dtype: DType::F64,
+            density: None,
+            shape: None,
+            matrix: None,
+            seed: 0,
+        };
         assert_eq!(dense_bytes(&case, 2, 1), 168);
         case.n = u64::MAX;
         assert_eq!(dense_bytes(&case, 3, 0), u128::MAX);

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::shape::{BATCH, RHS, Shape};
+
 /// Element type of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -75,13 +77,16 @@ impl fmt::Display for Cache {
     }
 }
 
-/// One problem: an op at one size, element type and density, or on the matrix of a file, on any backend.
+/// One problem: an op at one size or shape, element type and density, or on the matrix of a file, on any backend.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// Name of the op in the ops' list.
     pub op: String,
-    /// Size: rows and columns of the square operands, at least 1.
+    /// Size N, at least 1: rows and columns of square operands; else what `N` stands for in the shape, or the shape's largest extent.
     pub n: u64,
+    /// Shape of the operands; `None` if they are square and there is one problem.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Shape>,
     /// Element type of the operands.
     pub dtype: DType,
     /// Share of stored entries, in (0, 1]; `None` for ops on dense operands.
@@ -100,22 +105,43 @@ impl Case {
         usize::try_from(self.n).unwrap_or(usize::MAX)
     }
 
-    /// Returns the sparsity of the operands.
-    pub fn sparsity(&self) -> Sparsity<'_> {
-        Sparsity { density: self.density, matrix: self.matrix.as_deref() }
+    /// Returns the extent of a dimension, at least 1: without a shape N, and 1 for the batch and right-hand
+    /// sides.
+    pub fn extent(&self, name: &str) -> u64 {
+        match &self.shape {
+            Some(shape) => shape.extent(name, self.n).unwrap_or(1),
+            None if [BATCH, RHS].contains(&name) => 1,
+            None => self.n,
+        }
     }
 
-    /// Returns a text that is equal for equal cases alone: the displayed one omits the seed and the fingerprint of a matrix.
+    /// Returns the extents of dimensions as indices. They fit because callers have checked them against memory.
+    pub fn extents<const COUNT: usize>(&self, names: [&str; COUNT]) -> [usize; COUNT] {
+        names.map(|name| usize::try_from(self.extent(name)).unwrap_or(usize::MAX))
+    }
+
+    /// Returns the family of the case.
+    pub fn family(&self) -> Family<'_> {
+        Family { shape: self.shape.as_ref(), density: self.density, matrix: self.matrix.as_deref() }
+    }
+
+    /// Returns a text that is equal for equal cases alone: the displayed one omits the seed, the
+    /// fingerprint of a matrix and what varies in a shape.
     pub fn key(&self) -> String {
-        let matrix = self.matrix.as_ref().map(|matrix| format!(" {matrix}"));
-        format!("{self}{} seed {}", matrix.unwrap_or_default(), self.seed)
+        let parts = [self.shape.as_ref().map(Shape::to_string), self.matrix.clone()];
+        let parts: String = parts.into_iter().flatten().map(|part| format!(" {part}")).collect();
+        format!("{self}{parts} seed {}", self.seed)
     }
 }
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} N={} {}", self.op, self.n, self.dtype)?;
-        self.sparsity().words().map_or(Ok(()), |words| write!(f, " {words}"))
+        match &self.shape {
+            Some(shape) => write!(f, "{} {} {}", self.op, shape.at(self.n), self.dtype)?,
+            None => write!(f, "{} N={} {}", self.op, self.n, self.dtype)?,
+        }
+        let of_shape = Family { shape: None, ..self.family() };
+        of_shape.words().map_or(Ok(()), |words| write!(f, " {words}"))
     }
 }
 
@@ -124,45 +150,79 @@ pub fn density_text(density: f64) -> String {
     if density < 1e-4 { format!("{density:e}") } else { density.to_string() }
 }
 
-/// Density of generated operands, or the matrix of a file: what distinguishes cases of one op, size and element type.
+/// What distinguishes the sweeps over sizes of one op and element type: the shape, and the density or the matrix of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
-pub struct Sparsity<'a> {
+pub struct Family<'a> {
+    /// Shape of the operands; `None` for square ones.
+    pub shape: Option<&'a Shape>,
     /// Share of stored entries; `None` for dense operands.
     pub density: Option<f64>,
     /// Name and fingerprint of the matrix of a file.
     pub matrix: Option<&'a str>,
 }
 
-impl Sparsity<'_> {
-    /// Returns the heading of [`Sparsity::text`]: `density` or `matrix`.
+impl Family<'_> {
+    /// Returns the heading of [`Family::text`]: `shape`, `density` or `matrix`.
     pub fn heading(self) -> &'static str {
-        if self.matrix.is_some() { "matrix" } else { "density" }
+        match self {
+            Family { shape: Some(_), .. } => "shape",
+            Family { matrix: Some(_), .. } => "matrix",
+            _ => "density",
+        }
     }
 
-    /// Returns the density or the name of the matrix: `0.05` or `bcsstk13`; `None` for generated dense operands.
+    /// Returns size N as it is shown next to the family: `-` for a shape that does not vary with it.
+    pub fn size_text(self, n: u64) -> String {
+        match self.shape {
+            Some(shape) if !shape.varies() => "-".into(),
+            _ => n.to_string(),
+        }
+    }
+
+    /// Returns the heading of a column with the texts of some families: `shape` if one has a shape, else `matrix` if one has a matrix.
+    pub fn column<'a>(families: impl IntoIterator<Item = Family<'a>>) -> &'static str {
+        let headings = families.into_iter().map(Family::heading);
+        headings
+            .max_by_key(|heading| ["density", "matrix", "shape"].iter().position(|known| known == heading))
+            .unwrap_or("density")
+    }
+
+    /// Returns the shape, the density or the name of the matrix: `4096x512xN`, `0.05` or `bcsstk13`, a density next to a shape with
+    /// its heading; `None` for generated square dense operands.
     pub fn text(self) -> Option<String> {
         let name = |matrix: &str| matrix.split_once('@').map_or(matrix, |(name, _)| name).to_owned();
-        self.matrix.map(name).or_else(|| self.density.map(density_text))
+        let entries = self.matrix.map(name).or_else(|| self.density.map(density_text));
+        match self.shape {
+            Some(shape) => {
+                let beside = Family { shape: None, ..self }.clause();
+                Some(format!("{shape}{beside}"))
+            }
+            None => entries,
+        }
     }
 
-    /// Returns [`Sparsity::text`] after its heading: `density 0.05` or `matrix bcsstk13`.
+    /// Returns [`Family::text`] after its heading: `density 0.05` or `matrix bcsstk13`.
     pub fn words(self) -> Option<String> {
         self.text().map(|text| format!("{} {text}", self.heading()))
     }
 
-    /// Returns [`Sparsity::words`] as a clause, `, density 0.05`; empty for generated dense operands.
+    /// Returns [`Family::words`] as a clause, `, density 0.05`; empty for generated square dense operands.
     pub fn clause(self) -> String {
         self.words().map(|words| format!(", {words}")).unwrap_or_default()
     }
 
-    /// Returns the suffix of names of files, `-d0.05` or `-bcsstk13-1f3a5c7e90b2d4f6`; empty for generated dense operands.
+    /// Returns the suffix of names of files, `-4096x512xN`, `-d0.05` or `-bcsstk13-1f3a5c7e90b2d4f6`; empty for generated square dense
+    /// operands.
     pub fn suffix(self) -> String {
-        match (self.matrix, self.density) {
+        let shape =
+            self.shape.map(|shape| format!("-{}", shape.to_string().replace(' ', "-"))).unwrap_or_default();
+        let entries = match (self.matrix, self.density) {
             (Some(matrix), _) => format!("-{}", matrix.replace('@', "-")),
             (None, density) => {
                 density.map(|density| format!("-d{}", density_text(density))).unwrap_or_default()
             }
-        }
+        };
+        shape + &entries
     }
 }
 
@@ -205,6 +265,7 @@ mod tests {
                 n: 8,
                 dtype: DType::F32,
                 density: Some(density),
+                shape: None,
                 matrix: None,
                 seed: 1,
             };
@@ -223,12 +284,13 @@ mod tests {
             n: 8,
             dtype: DType::F32,
             density: Some(0.5),
+            shape: None,
             matrix: Some(matrix.into()),
             seed: 1,
         };
         let [one, other] = [of("a@0"), of("a@1")];
         assert_eq!((one.to_string(), other.to_string()), ("spmv N=8 f32 matrix a".into(), one.to_string()));
         assert_ne!(one.key(), other.key());
-        assert_eq!((one.sparsity().clause(), one.sparsity().suffix()), (", matrix a".into(), "-a-0".into()));
+        assert_eq!((one.family().clause(), one.family().suffix()), (", matrix a".into(), "-a-0".into()));
     }
 }

@@ -37,6 +37,7 @@ mod peaks;
 mod phases;
 pub mod report;
 mod sample;
+pub mod shape;
 mod variant;
 
 pub use conditions::{ClockCheck, Conditions, ThreadSpeeds, TimerOverhead};
@@ -44,7 +45,9 @@ pub use peaks::{BusRates, Peaks};
 pub use phases::{Compile, DevicePhases, HostMemory, PinnedCopies, Transfer, TransferMemory};
 pub use report::Finding;
 pub use sample::{PageFaults, Sample, SetupCounts};
-pub use variant::{Accuracy, Origin, Side, Variant, earlier_name, fewer_threads, on_threads, vendor_of};
+pub use variant::{
+    Accuracy, Origin, Shapes, Side, Variant, earlier_name, fewer_threads, on_threads, vendor_of,
+};
 
 /// Floating-point work and minimum memory traffic of one execution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]

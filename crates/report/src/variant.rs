@@ -6,7 +6,8 @@ use gpubench_text::glob::glob;
 use serde::{Deserialize, Serialize};
 
 use crate::Rounding;
-use crate::case::DType;
+use crate::case::{Case, DType};
+use crate::shape::BATCH;
 
 /// Side of a comparison: CPU or GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -166,6 +167,37 @@ pub fn fewer_threads(name: &str) -> Option<usize> {
     name.rsplit_once('@')?.1.parse().ok()
 }
 
+/// The shapes of which a variant computes problems.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shapes {
+    /// Square operands alone.
+    #[default]
+    Square,
+    /// Square ones, and every shape of the op.
+    Any,
+    /// Batches alone, of any shape.
+    Batches,
+}
+
+impl Shapes {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn are_square(&self) -> bool {
+        *self == Shapes::Square
+    }
+
+    /// Returns whether they include that of a case.
+    pub fn have(self, case: &Case) -> bool {
+        match self {
+            Shapes::Square => case.shape.is_none(),
+            Shapes::Any => true,
+            Shapes::Batches => {
+                case.shape.as_ref().is_some_and(|shape| shape.names().any(|name| name == BATCH))
+            }
+        }
+    }
+}
+
 /// One way a backend does an op.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Variant {
@@ -186,6 +218,9 @@ pub struct Variant {
     pub default: bool,
     /// The element types it does.
     pub dtypes: Cow<'static, [DType]>,
+    /// The shapes it does.
+    #[serde(default, skip_serializing_if = "Shapes::are_square")]
+    pub shapes: Shapes,
     /// The library that runs it and shares no process with another one: libraries that define routines of the same
     /// names call each other's. `None` for a variant that can run next to every other such variant.
     #[serde(default, skip_serializing_if = "Option::is_none")]

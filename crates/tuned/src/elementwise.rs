@@ -5,7 +5,7 @@ use cudarc::driver::CudaSlice;
 use gpubench_backend::Prepared;
 use gpubench_cuda::ffi::map::Map;
 use gpubench_cuda::ffi::replay::Replay;
-use gpubench_cuda::ops::dense::{Resident, square};
+use gpubench_cuda::ops::dense::{Resident, matrix};
 use gpubench_cuda::ops::elementwise::{PACKS, STEP_PARTS, load_step, sine};
 use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in, variant};
 use gpubench_cuda::{ByType, Cuda, DeviceElement, Result, kernel_source_by_type};
@@ -86,7 +86,7 @@ fn few_per_multiprocessor(dtype: DType) -> usize {
 fn fused<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     setup.reserve_matrices(3)?;
     let mut kernel = FusedElementwise::new(setup.cuda, setup.input::<T>(0)?.len())?;
-    Ok(Resident::<T, T, 2>::square(setup)?.job(square, move |_, [a, b], y| kernel.run([a, b], y)))
+    Ok(Resident::<T, T, 2>::square(setup)?.job(matrix, move |_, [a, b], y| kernel.run([a, b], y)))
 }
 
 fn unfused<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
@@ -97,7 +97,7 @@ fn unfused<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     let sine = load_step(cuda, "sine", len)?;
     let cosine = load_step(cuda, "cosine", len)?;
     let (mut term, mut sum) = (cuda.alloc(len)?, cuda.alloc(len)?);
-    Ok(Resident::<T, T, 2>::square(setup)?.job(square, move |Cuda { stream, .. }, [a, b], y| {
+    Ok(Resident::<T, T, 2>::square(setup)?.job(matrix, move |Cuda { stream, .. }, [a, b], y| {
         // y holds the product first, and the answer at the end.
         multiply.run(stream, [a, b], y)?;
         sine.run(stream, [a], &mut term)?;

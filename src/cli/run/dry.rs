@@ -1,5 +1,6 @@
 //! Prints the cells of a plan for `gpubench run --dry-run`.
 
+use crate::case::Family;
 use std::io::{self, Write};
 
 use gpubench_text::control::spelled_out;
@@ -66,11 +67,11 @@ fn write_cells(plan: &Plan, obstacles: &[Option<String>], out: &mut dyn Write) -
     let widest_of = |length: fn(&PlannedCell) -> usize| plan.cells.iter().map(length).max().unwrap_or(0);
     let widest = widest_of(|planned| name(planned).len()).max("variant".len());
     let widest_op = widest_of(|planned| planned.cell.case.op.len()).max("op".len());
-    let widest_sparsity = widest_of(|planned| sparsity(planned).len()).max(8);
-    let heading = plan.cells.first().map_or("density", |planned| planned.cell.case.sparsity().heading());
+    let widest_family = widest_of(|planned| family(planned).len()).max(8);
+    let heading = Family::column(plan.cells.iter().map(|planned| planned.cell.case.family()));
     writeln!(
         out,
-        "{:<widest_op$}  {:>8}  {:<5}  {:>widest_sparsity$}  {:<widest$}  {:>9}  {:>9}",
+        "{:<widest_op$}  {:>8}  {:<5}  {:>widest_family$}  {:<widest$}  {:>9}  {:>9}",
         "op", "N", "dtype", heading, "variant", "FLOP", "bytes"
     )?;
     for (planned, obstacle) in plan.cells.iter().zip(obstacles) {
@@ -82,11 +83,11 @@ fn write_cells(plan: &Plan, obstacles: &[Option<String>], out: &mut dyn Write) -
         };
         writeln!(
             out,
-            "{:<widest_op$}  {:>8}  {:<5}  {:>widest_sparsity$}  {:<widest$}  {:>9}  {:>9}{}",
+            "{:<widest_op$}  {:>8}  {:<5}  {:>widest_family$}  {:<widest$}  {:>9}  {:>9}{}",
             case.op,
             case.n,
             case.dtype,
-            sparsity(planned),
+            family(planned),
             name(planned),
             figure(work.map(|work| work.flop)),
             figure(work.map(|work| work.bytes)),
@@ -129,8 +130,8 @@ fn duration_text(seconds: f64) -> String {
     format!("{} {unit}", text.strip_suffix(".0").unwrap_or(&text))
 }
 
-fn sparsity(planned: &PlannedCell) -> String {
-    planned.cell.case.sparsity().text().unwrap_or_else(|| "-".into())
+fn family(planned: &PlannedCell) -> String {
+    planned.cell.case.family().text().unwrap_or_else(|| "-".into())
 }
 
 fn name(planned: &PlannedCell) -> String {

@@ -10,7 +10,7 @@ use gpubench_text::escape::shell_word;
 use serde_json::Value;
 
 use super::{run_on_one_device, sweep_file};
-use crate::case::Sparsity;
+use crate::case::Family;
 use crate::cli::args::{Command, RunArgs};
 use crate::cli::{stream, usage};
 use crate::executor::Earlier;
@@ -129,7 +129,7 @@ pub(super) fn keep_same_settings(earlier: &mut Earlier, settings: &Settings) -> 
 fn check_same_matrices(was: &Value, is: &Value) -> Result<()> {
     let now: Vec<&str> = matrices(is).collect();
     let changed = matrices(was).find(|matrix| !now.contains(matrix));
-    let name = |matrix| Sparsity { density: None, matrix: Some(matrix) }.text();
+    let name = |matrix| Family { matrix: Some(matrix), ..Family::default() }.text();
     ensure!(
         changed.is_none(),
         "--resume: the file of the matrix {} is not that of the first start: put that one in its place, or start a new run \

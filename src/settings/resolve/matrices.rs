@@ -38,8 +38,15 @@ fn check(op: &str, asked: &SweepOptions) -> Result<()> {
         "--matrix: {op} takes no matrix from a file: choose --ops from {}",
         matrix::OPS.join(", ")
     );
-    for (option, is_given) in [("--sizes", asked.sizes.is_some()), ("--density", asked.density.is_some())] {
-        ensure!(!is_given, "--matrix takes sizes and densities from its files: omit {option}");
+    let others = [
+        ("--sizes", asked.sizes.is_some()),
+        ("--density", asked.density.is_some()),
+        ("--shape", asked.shape.is_some()),
+        ("--batch", asked.batch.is_some()),
+        ("--layout", asked.layout.is_some()),
+    ];
+    for (option, is_given) in others {
+        ensure!(!is_given, "--matrix takes sizes, densities and shapes from its files: omit {option}");
     }
     Ok(())
 }

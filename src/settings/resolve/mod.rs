@@ -17,7 +17,7 @@ use crate::op::{self, MAIN_OPS, OPS};
 use crate::settings::backends::BackendNames;
 use crate::settings::config::{SweepFile, is_built_in};
 use crate::settings::options::{Backends, DTypes, Ops, SweepOptions};
-use crate::settings::{Destination, OpSweep, OutputSettings, Settings, own};
+use crate::settings::{Destination, OpSweep, OutputSettings, Settings, own, shapes};
 
 impl Settings {
     /// Combines the `options` of the command line and a sweep file into settings.
@@ -36,7 +36,7 @@ impl Settings {
         names.check(&mut options)?;
         file.tables.iter_mut().chain([&mut file.defaults]).try_for_each(|layer| names.check(layer))?;
         let matrices = matrices::load(&options, &file)?;
-        let mut sweeps = resolve_sweeps(&options, &file);
+        let mut sweeps = resolve_sweeps(&options, &file)?;
         names.add_unnamed(&mut sweeps);
         conflicts::check(&options, &file, &sweeps)?;
         let mut asked = options.over(&file.defaults);
@@ -107,8 +107,8 @@ fn sizes_by_op(sweeps: &[OpSweep]) -> BTreeMap<String, Vec<u64>> {
 
 /// Returns one sweep per op of each table. Ops on the command line select among the tables of the file, which keep
 /// their values. An op that no table has uses the defaults of the file, and a table without ops applies to all ops.
-fn resolve_sweeps(cli: &SweepOptions, file: &SweepFile) -> Vec<OpSweep> {
-    options_by_op(cli, file).iter().filter_map(|(op, asked)| resolve_sweep(op, asked)).collect()
+fn resolve_sweeps(cli: &SweepOptions, file: &SweepFile) -> Result<Vec<OpSweep>> {
+    options_by_op(cli, file).iter().filter_map(|(op, asked)| resolve_sweep(op, asked).transpose()).collect()
 }
 
 /// Returns the op of each sweep with the options that apply to it.
@@ -132,7 +132,12 @@ fn options_by_op(cli: &SweepOptions, file: &SweepFile) -> Vec<(String, SweepOpti
 
 /// Returns the ops of a sweep that names none.
 fn default_ops(asked: &SweepOptions) -> Vec<String> {
-    let ops = if asked.matrix.is_some() { &op::matrix::OPS[..] } else { &MAIN_OPS };
+    let of_shapes: Vec<&str> = shapes::ops().collect();
+    let ops = match asked {
+        _ if asked.matrix.is_some() => &op::matrix::OPS[..],
+        _ if shapes::is_asked(asked) => &of_shapes,
+        _ => &MAIN_OPS,
+    };
     ops.iter().map(|op| (*op).to_owned()).collect()
 }
 
@@ -165,7 +170,7 @@ fn check_ops(cli: &SweepOptions, file: &SweepFile) -> Result<()> {
 }
 
 /// Returns the sweep of an op; `None` if no matrix suits it.
-fn resolve_sweep(name: &str, asked: &SweepOptions) -> Option<OpSweep> {
+fn resolve_sweep(name: &str, asked: &SweepOptions) -> Result<Option<OpSweep>> {
     let op = op::find(name);
     let default_sizes = || op.map(|op| op.about().sizes.to_vec()).unwrap_or_default();
     // Of an operation of the user's own: the first type that its inputs can have, and the backends of its variants.
@@ -182,7 +187,12 @@ fn resolve_sweep(name: &str, asked: &SweepOptions) -> Option<OpSweep> {
         None => asked.sizes.clone().map_or_else(default_sizes, |sizes| sizes.0),
     };
     let default_density = op.and_then(|op| op.default_density()).filter(|_| asked.matrix.is_none());
-    (!sizes.is_empty()).then(|| OpSweep {
+    let shapes = op.map_or(Ok(vec![]), |op| shapes::of(op, asked))?;
+    let sizes = match &shapes[..] {
+        [] => sizes,
+        shapes => distinct(shapes.iter().flat_map(|one| one.sizes.clone())),
+    };
+    Ok((!sizes.is_empty()).then(|| OpSweep {
         op: name.to_owned(),
         sizes,
         dtypes: asked.dtypes.clone().map_or_else(default_dtypes, |dtypes| dtypes.0),
@@ -192,7 +202,8 @@ fn resolve_sweep(name: &str, asked: &SweepOptions) -> Option<OpSweep> {
         variants: asked.variants.clone().map(|variants| variants.0),
         caches: asked.cache.clone().unwrap_or_default().0,
         sampling: asked.sampling(),
-    })
+        shapes,
+    }))
 }
 
 /// Checks that the time limit of a cell allows its sampling.

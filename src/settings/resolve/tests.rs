@@ -30,7 +30,8 @@ fn refused(line: &str, file: Option<SweepFile>) -> String {
 #[test]
 fn the_command_line_hides_the_table_which_hides_the_defaults_of_the_file() {
     let sweeps =
-        resolve_sweeps(&options("--warmup 7"), &file("[[sweep]]\nops = 'fft'\nsizes = 20\nwarmup = 1\n"));
+        resolve_sweeps(&options("--warmup 7"), &file("[[sweep]]\nops = 'fft'\nsizes = 20\nwarmup = 1\n"))
+            .unwrap();
     assert_eq!(names(&sweeps), [("fft", &[20u64][..])]);
     let sampling = sweeps[0].sampling;
     assert_eq!((sampling.warmup, sampling.samples), (7, Some(9)));
@@ -42,21 +43,21 @@ fn the_command_line_hides_the_table_which_hides_the_defaults_of_the_file() {
 #[test]
 fn ops_on_the_command_line_choose_tables_and_others_take_defaults() {
     let tables = "[[sweep]]\nops = 'fft'\nsizes = 20\n[[sweep]]\nops = 'svd'\nsizes = 30\n";
-    let sweeps = resolve_sweeps(&options("--ops matmul,svd"), &file(tables));
+    let sweeps = resolve_sweeps(&options("--ops matmul,svd"), &file(tables)).unwrap();
     assert_eq!(names(&sweeps), [("svd", &[30u64][..]), ("matmul", &[10][..])]);
 }
 
 #[test]
 fn without_a_file_an_op_has_its_own_default_sizes() {
-    let sweeps = resolve_sweeps(&options("--ops fft"), &SweepFile::default());
+    let sweeps = resolve_sweeps(&options("--ops fft"), &SweepFile::default()).unwrap();
     let expected = op::find("fft").map(|op| op.about().sizes).unwrap_or_default();
     assert_eq!(names(&sweeps), [("fft", expected)]);
-    assert_eq!(resolve_sweeps(&options(""), &SweepFile::default()).len(), MAIN_OPS.len());
+    assert_eq!(resolve_sweeps(&options(""), &SweepFile::default()).unwrap().len(), MAIN_OPS.len());
 }
 
 #[test]
 fn the_built_in_sweeps_have_the_cases_and_ops_that_the_documentation_says() {
-    let sweeps = resolve_sweeps(&options(""), &built_in("article"));
+    let sweeps = resolve_sweeps(&options(""), &built_in("article")).unwrap();
     let cases: usize = sweeps.iter().map(|sweep| sweep.sizes.len() * sweep.dtypes.len()).sum();
     assert_eq!(cases, 35);
     assert_eq!(sweeps.iter().map(|sweep| sweep.op.as_str()).collect::<Vec<_>>(), MAIN_OPS);
@@ -73,7 +74,9 @@ fn the_built_in_sweeps_have_the_cases_and_ops_that_the_documentation_says() {
 
 #[test]
 fn density_is_for_sparse_ops_alone() {
-    for sweep in resolve_sweeps(&options("--ops matmul,spgemm --density 0.25"), &SweepFile::default()) {
+    for sweep in
+        resolve_sweeps(&options("--ops matmul,spgemm --density 0.25"), &SweepFile::default()).unwrap()
+    {
         let sparse = op::find(&sweep.op).and_then(|op| op.default_density()).is_some();
         assert_eq!(sweep.density, sparse.then_some(0.25), "{}", sweep.op);
     }
@@ -172,7 +175,7 @@ fn a_file_must_name_ops_and_the_command_line_may_name_them_and_sizes_for_it() {
         let message = found.map_or_else(|error| error.to_string(), |()| "accepted".to_owned());
         assert!(message.starts_with(expected), "{text:?} {line}: {message}");
     }
-    assert_eq!(resolve_sweeps(&options("--ops fft"), &file("[[sweep]]\n")).len(), 1);
+    assert_eq!(resolve_sweeps(&options("--ops fft"), &file("[[sweep]]\n")).unwrap().len(), 1);
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub struct Next {
     pub times: f64,
 }
 
-/// The middle of the interval of the crossover of one sparsity; `None` without one, within [`NEAR`], or if it was measured.
+/// The middle of the interval of the crossover of one family; `None` without one, within [`NEAR`], or if it was measured.
 pub fn next_size(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Next> {
     let found = crossover(comparisons, kind)?;
     let (Some(Place::At(_)), [Place::At(low), Place::At(high)]) = (found.from, found.interval) else {

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use gpubench_ops::{self as op, Checked, OPS};
 use gpubench_report::Side;
-use gpubench_report::case::{Cache, DType, Sparsity};
+use gpubench_report::case::{Cache, DType, Family};
 use gpubench_report::report::{Report, Row};
 use gpubench_text::grouped::distinct;
 
@@ -27,26 +27,26 @@ pub struct Section<'a> {
     pub cache: Cache,
     /// The contenders of every comparison.
     pub versus: Versus<'a>,
-    /// One entry per size and sparsity, in ascending order of density, then matrix, then size.
+    /// One entry per size and family, in ascending order of density, then matrix, then size.
     pub comparisons: Vec<Comparison<'a>>,
 }
 
 impl<'a> Section<'a> {
-    /// Returns whether the cases differ in sparsity, so that it must be shown next to the size.
-    pub fn has_sparsities(&self) -> bool {
-        self.comparisons.windows(2).any(|pair| pair[0].sparsity != pair[1].sparsity)
+    /// Returns whether the cases differ in family, so that it must be shown next to the size.
+    pub fn has_families(&self) -> bool {
+        self.comparisons.windows(2).any(|pair| pair[0].family != pair[1].family)
     }
 
-    /// The cases of each sparsity, as sections of their own.
-    pub fn by_sparsity(&self) -> impl Iterator<Item = Section<'a>> {
-        let parts = self.comparisons.chunk_by(|a, b| a.sparsity == b.sparsity);
+    /// The cases of each family, as sections of their own.
+    pub fn by_family(&self) -> impl Iterator<Item = Section<'a>> {
+        let parts = self.comparisons.chunk_by(|a, b| a.family == b.family);
         parts.map(|part| Section { comparisons: part.to_vec(), ..*self })
     }
 
-    /// The sparsity that all cases share; empty if they differ.
-    pub fn common_sparsity(&self) -> Sparsity<'a> {
-        let first = self.comparisons.first().filter(|_| !self.has_sparsities());
-        first.map(|comparison| comparison.sparsity).unwrap_or_default()
+    /// The family that all cases share; empty if they differ.
+    pub fn common_family(&self) -> Family<'a> {
+        let first = self.comparisons.first().filter(|_| !self.has_families());
+        first.map(|comparison| comparison.family).unwrap_or_default()
     }
 }
 
@@ -55,8 +55,8 @@ impl<'a> Section<'a> {
 pub struct Comparison<'a> {
     /// Size N of the case.
     pub n: u64,
-    /// Sparsity of the operands.
-    pub sparsity: Sparsity<'a>,
+    /// Family of the operands.
+    pub family: Family<'a>,
     /// Every row of the case, in the order of the report.
     pub rows: Vec<&'a Row>,
     /// The contenders.
@@ -256,12 +256,12 @@ fn comparisons<'a>(
     let mut found: Vec<Comparison<'a>> = Vec::new();
     let belongs = |row: &Row| row.case.op == op && row.case.dtype == dtype && row.cache == cache;
     for row in report.rows.iter().filter(|row| belongs(row)) {
-        let (n, sparsity) = (row.case.n, row.case.sparsity());
-        match found.iter_mut().find(|comparison| comparison.n == n && comparison.sparsity == sparsity) {
+        let (n, family) = (row.case.n, row.case.family());
+        match found.iter_mut().find(|comparison| comparison.n == n && comparison.family == family) {
             Some(comparison) => comparison.rows.push(row),
             None => found.push(Comparison {
                 n,
-                sparsity,
+                family,
                 rows: vec![row],
                 versus,
                 kind: Kind::Kernel,
@@ -271,7 +271,7 @@ fn comparisons<'a>(
         }
     }
     let mut found: Vec<Comparison<'a>> = found.into_iter().map(Comparison::with_bests).collect();
-    let key = |comparison: &Comparison<'a>| (comparison.sparsity, comparison.n);
+    let key = |comparison: &Comparison<'a>| (comparison.family, comparison.n);
     found.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(Ordering::Equal));
     found
 }

@@ -5,9 +5,10 @@ use std::cmp::Ordering;
 use crate::answer::{Names, Versus, sections_of};
 use gpubench_ops::{self as op, OPS};
 use gpubench_report::Side;
-use gpubench_report::case::{Cache, DType, Sparsity};
+use gpubench_report::case::{Cache, DType, Family};
 use gpubench_report::measure::stats::has_interval;
 use gpubench_report::report::{Outcome, Report, Row};
+use gpubench_report::shape::Shape;
 use serde::Serialize;
 
 /// The identity of a line of a fleet's table: a case and a cache state.
@@ -21,6 +22,9 @@ pub struct LineKey {
     pub cache: Cache,
     /// Size N of the case.
     pub n: u64,
+    /// Shape of the operands; `None` for square ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Shape>,
     /// Share of stored entries of a sparse op.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub density: Option<f64>,
@@ -35,19 +39,19 @@ pub struct LineKey {
 }
 
 impl LineKey {
-    /// Orders by op as in [`OPS`] (unknown ones last), element type, caches, sparsity, size and seed.
+    /// Orders by op as in [`OPS`] (unknown ones last), element type, caches, family, size and seed.
     pub fn order(&self, other: &LineKey) -> Ordering {
         self.rank().partial_cmp(&other.rank()).unwrap_or(Ordering::Equal)
     }
 
-    /// Returns the sparsity of the case.
-    pub fn sparsity(&self) -> Sparsity<'_> {
-        Sparsity { density: self.density, matrix: self.matrix.as_deref() }
+    /// Returns the family of the case.
+    pub fn family(&self) -> Family<'_> {
+        Family { shape: self.shape.as_ref(), density: self.density, matrix: self.matrix.as_deref() }
     }
 
     fn rank(&self) -> impl PartialOrd {
         let op = OPS.iter().position(|op| op.name() == self.op).unwrap_or(OPS.len());
-        (op, &self.op, self.dtype, self.cache, self.sparsity(), self.n, self.seed, &self.variant)
+        (op, &self.op, self.dtype, self.cache, self.family(), self.n, self.seed, &self.variant)
     }
 }
 
@@ -112,8 +116,9 @@ pub fn best(report: &Report, side: Side) -> Vec<(LineKey, BestResult)> {
                 dtype: section.dtype,
                 cache: section.cache,
                 n: comparison.n,
-                density: comparison.sparsity.density,
-                matrix: comparison.sparsity.matrix.map(str::to_owned),
+                shape: comparison.family.shape.cloned(),
+                density: comparison.family.density,
+                matrix: comparison.family.matrix.map(str::to_owned),
                 seed: first.case.seed,
                 variant,
             };

@@ -52,7 +52,7 @@ pub struct Trend {
     pub reports: Vec<ReportRef>,
     /// JSON files that are not readable reports.
     pub left_out: Vec<IgnoredFile>,
-    /// The series, by op in the order of [`gpubench_ops::OPS`], element type, state of the caches, density, matrix and size.
+    /// The series, by op in the order of [`gpubench_ops::OPS`], element type, state of the caches, shape, density, matrix and size.
     pub series: Vec<CellSeries>,
 }
 

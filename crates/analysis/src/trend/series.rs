@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::compare::environment::differences;
 use crate::compare::{Difference, Run, Runs, Severity};
 use gpubench_ops::OPS;
-use gpubench_report::case::{Cache, Cell, DType};
+use gpubench_report::case::Cell;
 use gpubench_report::pattern::Pattern;
 use gpubench_report::report::{Report, Row};
 use rayon::prelude::*;
@@ -57,10 +57,10 @@ fn is_wanted(dated: &DatedRow, request: &TrendRequest) -> bool {
 }
 
 /// Returns the sort key. Sorting is stable: variants keep the order of the reports.
-fn order(series: &CellSeries) -> (usize, &str, DType, Cache, f64, Option<&str>, u64) {
+fn order(series: &CellSeries) -> impl PartialOrd {
     let Cell { case, cache, .. } = &series.cell;
     let op = OPS.iter().position(|op| op.name() == case.op).unwrap_or(OPS.len());
-    (op, &case.op, case.dtype, *cache, case.density.unwrap_or(1.0), case.matrix.as_deref(), case.n)
+    (op, &case.op, case.dtype, *cache, case.family(), case.n)
 }
 
 /// Returns the series of a cell's rows: the first of each report, if its operands are the `newest` or unknown.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::{Accuracy, Side, Variant};
+use crate::{Accuracy, Shapes, Side, Variant};
 use anyhow::{Context, bail, ensure};
 use gpubench_ops::OPS;
 use gpubench_report::Origin;
@@ -179,6 +179,7 @@ impl Script {
                     origin: named.origin,
                     default: named.default.unwrap_or(true),
                     dtypes: named.dtypes.clone().map_or(Cow::Borrowed(DType::ALL), Cow::Owned),
+                    shapes: Shapes::Any,
                     library: named.library.clone().map(Cow::Owned),
                 }
             })
@@ -242,7 +243,7 @@ mod tests {
     use super::*;
 
     fn case(op: &str, n: u64) -> Case {
-        Case { op: op.into(), n, dtype: DType::F32, density: None, matrix: None, seed: 1 }
+        Case { op: op.into(), n, dtype: DType::F32, density: None, shape: None, matrix: None, seed: 1 }
     }
 
     /// Returns the script of the variant `a`, followed by these keys and tables.

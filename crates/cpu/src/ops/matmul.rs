@@ -1,17 +1,31 @@
 //! The variants of the matrix product: BLAS gemm, faer, and the kernel of ndarray.
 
+use std::sync::{Mutex, PoisonError};
+
 use faer::{Accum, MatMut, MatRef};
+use gpubench_backend::Shapes;
+use gpubench_ops::matmul::Products;
 use gpubench_report::data::Real;
 use ndarray::{LinalgScalar, linalg};
 
-use super::dense::{Matrices, on_one_thread, on_pool, square, view, view_mut};
+use super::dense::{Matrices, on_one_thread, on_pool, view, view_mut};
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
+use crate::CellResult;
 use crate::libs::blas::{Blas, BlasThreads};
+use crate::operands::HostMatrix;
 use crate::threads::Faer;
+use crate::threads::partition::Partition;
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
-    variant("", Scope::Blas, "{} gemm", by_dtype!(blas)),
-    variant("faer", Scope::Default, "faer, all threads", by_dtype!(faer)),
+    variant("", Scope::Blas, "{} gemm", by_dtype!(blas)).of_shapes(Shapes::Any),
+    variant(
+        "-spread",
+        Scope::Blas,
+        "{} gemm on one thread for each product, the products of a batch spread over the cores",
+        by_dtype!(spread),
+    )
+    .of_shapes(Shapes::Batches),
+    variant("faer", Scope::Default, "faer, all threads", by_dtype!(faer)).of_shapes(Shapes::Any),
     variant(
         "ndarray",
         Scope::Further,
@@ -23,23 +37,71 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
 /// The largest side at which fewer than all threads may be faster.
 const MAX_CHOICE_SIDE: usize = 1024;
 
+/// Takes the operands, and fills the results with zeros, so that their pages exist.
+fn matrices<T: Real>(products: &Products, request: &mut JobRequest<'_>) -> CellResult<Matrices<T, T, 2>> {
+    let (rows, cols) = (products.batch * products.sides[0], products.sides[1]);
+    let results = vec![HostMatrix::real(rows, cols, vec![T::default(); rows * cols])];
+    Ok(Matrices { inputs: request.operands()?, copy: vec![], results })
+}
+
+fn slices<T>(inputs: &[HostMatrix<T>; 2]) -> [&[T]; 2] {
+    inputs.each_ref().map(|input| &input[..])
+}
+
 fn blas<T: Blas>(mut request: JobRequest<'_>) -> PreparedJob {
-    let n = request.side();
-    let pool = BlasThreads::new(request.threads, request.blas()?, n, MAX_CHOICE_SIDE)?;
-    let matrices = square::<T, 2>(&mut request, T::default())?;
-    on_pool(matrices, pool, (), None, move |pool, (), Matrices { inputs: [a, b], results, .. }| {
-        pool.provider().gemm([n, n, n], a, b, &mut results[0])
+    let products = Products::of(request.case);
+    let [.., c_len] = products.lens();
+    let pool = BlasThreads::new(request.threads, request.blas()?, products.side(), MAX_CHOICE_SIDE)?;
+    let matrices = matrices::<T>(&products, &mut request)?;
+    on_pool(matrices, pool, (), None, move |pool, (), Matrices { inputs, results, .. }| {
+        let provider = pool.provider();
+        let mut results = results[0].chunks_mut(c_len).enumerate();
+        results.try_for_each(|(index, c)| {
+            let [a, b] = products.factors(index, slices(inputs));
+            provider.gemm(products.sides, products.transposed, a, b, c)
+        })
+    })
+}
+
+fn spread<T: Blas>(mut request: JobRequest<'_>) -> PreparedJob {
+    let products = Products::of(request.case);
+    let [.., c_len] = products.lens();
+    // It checks the stack of the calling thread; those of the pool have more.
+    let single = BlasThreads::new(1, request.blas()?, products.side(), 0)?;
+    let matrices = matrices::<T>(&products, &mut request)?;
+    let pool = Partition::of_tasks(products.batch, request.threads);
+    on_pool(matrices, pool, (), None, move |pool, (), Matrices { inputs, results, .. }| {
+        let (provider, inputs) = (single.provider(), &*inputs);
+        let failure = Mutex::new(None);
+        pool.run_units(c_len, &mut results[0], |range, results| {
+            for (index, c) in range.zip(results.chunks_mut(c_len)) {
+                let [a, b] = products.factors(index, slices(inputs));
+                if let Err(error) = provider.gemm(products.sides, products.transposed, a, b, c) {
+                    *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                }
+            }
+        });
+        failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     })
 }
 
 fn faer<T: Real + faer::traits::ComplexField>(mut request: JobRequest<'_>) -> PreparedJob {
-    let n = request.side();
-    let pool = Faer::new(request.threads, n, MAX_CHOICE_SIDE)?;
-    let matrices = square::<T, 2>(&mut request, T::default())?;
+    let products = Products::of(request.case);
+    let [.., c_len] = products.lens();
+    let pool = Faer::new(request.threads, products.side(), MAX_CHOICE_SIDE)?;
+    let matrices = matrices::<T>(&products, &mut request)?;
     on_pool(matrices, pool, (), None, move |pool, (), Matrices { inputs, results, .. }| {
-        let [a, b] = inputs.each_ref().map(|matrix| MatRef::from_row_major_slice(matrix, n, n));
-        let c = MatMut::from_row_major_slice_mut(&mut results[0], n, n);
-        faer::linalg::matmul::matmul(c, Accum::Replace, a, b, <T as Real>::from_f64(1.0), pool.par);
+        let [m, n, _] = products.sides;
+        for (index, c) in results[0].chunks_mut(c_len).enumerate() {
+            let factors = products.factors(index, slices(inputs));
+            let [a, b] = std::array::from_fn(|factor| {
+                let [rows, cols] = products.stored[factor];
+                let matrix = MatRef::from_row_major_slice(factors[factor], rows, cols);
+                if products.transposed[factor] { matrix.transpose() } else { matrix }
+            });
+            let c = MatMut::from_row_major_slice_mut(c, m, n);
+            faer::linalg::matmul::matmul(c, Accum::Replace, a, b, <T as Real>::from_f64(1.0), pool.par);
+        }
         Ok(())
     })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gpubench_backend::{Accuracy, Prepared, Side, Variant};
+use gpubench_backend::{Accuracy, Prepared, Shapes, Side, Variant};
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::{Operand, Real};
 
@@ -72,7 +72,15 @@ pub(super) struct CpuVariant {
     scope: Scope,
     /// The summary, with `{}` in place of the BLAS library's name.
     summary: &'static str,
+    shapes: Shapes,
     prepare: fn(JobRequest<'_>) -> PreparedJob,
+}
+
+impl CpuVariant {
+    /// Sets the shapes that it computes, in place of square ones.
+    pub(super) const fn of_shapes(self, shapes: Shapes) -> CpuVariant {
+        CpuVariant { shapes, ..self }
+    }
 }
 
 /// Makes an entry of the table of an op.
@@ -82,7 +90,7 @@ pub(super) const fn variant(
     summary: &'static str,
     prepare: fn(JobRequest<'_>) -> PreparedJob,
 ) -> CpuVariant {
-    CpuVariant { name, scope, summary, prepare }
+    CpuVariant { name, scope, summary, shapes: Shapes::Square, prepare }
 }
 
 /// Makes the function of a variant: it calls a generic function with the element type of the case, and passes on
@@ -154,6 +162,7 @@ impl AvailableVariant {
                 Scope::Further | Scope::FurtherLapack | Scope::NdarrayLinalg => false,
             },
             dtypes: DType::ALL.into(),
+            shapes: entry.shapes,
             library: word.map(|word| word.to_owned().into()),
         };
         AvailableVariant { variant, blas, prepare: entry.prepare }

@@ -29,6 +29,7 @@ fn faults(cases: Cases, dtypes: &[DType]) -> Vec<String> {
                     n,
                     dtype,
                     density: op.default_density(),
+                    shape: None,
                     matrix: None,
                     seed,
                 };
@@ -102,8 +103,15 @@ fn variants_stay_below_half_of_their_bounds_at_many_sizes_and_seeds() {
 fn long_running_sums_in_float32_are_incorrect() {
     for (n, is_right) in [(1000, false), (31, true)] {
         let reduction = op::find("reduction").unwrap();
-        let case =
-            Case { op: "reduction".into(), n, dtype: DType::F32, density: None, matrix: None, seed: 42 };
+        let case = Case {
+            op: "reduction".into(),
+            n,
+            dtype: DType::F32,
+            density: None,
+            shape: None,
+            matrix: None,
+            seed: 42,
+        };
         let inputs = reduction.inputs(&case);
         let answer = answer_of("reduction", "ndarray", n as usize, DType::F32, &inputs);
         let rounding = gpubench_backend::Accuracy::Ieee.rounding(DType::F32);

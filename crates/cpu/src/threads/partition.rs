@@ -11,6 +11,8 @@ use crate::CellResult;
 const SERIAL: usize = 1 << 15;
 /// Below this number of tasks, threads cost more than they save.
 const SERIAL_TASKS: usize = 2;
+/// Parts per thread of many tasks: enough to even out their times.
+const TASKS_EACH: usize = 16;
 /// Elements per task when all threads work.
 const TASK: usize = 1 << 14;
 /// Parts for fewer threads are multiples of this number of elements: whole pages.
@@ -42,22 +44,34 @@ impl Partition {
         Partition { choices: vec![], ..Partition::of(elements, threads) }
     }
 
-    /// Partitions a result of which every element is a task.
+    /// Partitions a result of which every element or unit is a task.
     pub(crate) fn of_tasks(tasks: usize, threads: usize) -> Self {
         let pool = if tasks <= SERIAL_TASKS { 1 } else { threads };
-        Partition { task: 1, grain: 1, pool, threads: pool, choices: choices_up_to(pool.min(tasks)) }
+        let task = (tasks / (threads * TASKS_EACH)).max(1);
+        Partition { task, grain: 1, pool, threads: pool, choices: choices_up_to(pool.min(tasks)) }
     }
 
     /// Computes `y`: `compute` gets a range of elements and the slice for their results.
     pub(crate) fn run<T: Send>(&self, y: &mut [T], compute: impl Fn(Range<usize>, &mut [T]) + Sync) {
+        self.run_units(1, y, compute);
+    }
+
+    /// Computes `y` as [`Partition::run`] does, where the partition counts units of `unit` elements each.
+    pub(crate) fn run_units<T: Send>(
+        &self,
+        unit: usize,
+        y: &mut [T],
+        compute: impl Fn(Range<usize>, &mut [T]) + Sync,
+    ) {
+        let units = y.len() / unit;
         if self.threads == 1 {
-            return compute(0..y.len(), y);
+            return compute(0..units, y);
         }
-        let even = y.len().div_ceil(self.threads).next_multiple_of(self.grain);
+        let even = units.div_ceil(self.threads).next_multiple_of(self.grain);
         let part = if self.threads < self.pool { even } else { self.task };
-        y.par_chunks_mut(part).enumerate().for_each(|(index, y)| {
+        y.par_chunks_mut(part * unit).enumerate().for_each(|(index, y)| {
             let first = index * part;
-            compute(first..first + y.len(), y);
+            compute(first..first + y.len() / unit, y);
         });
     }
 }

@@ -5,7 +5,7 @@ use cudarc::driver::CudaSlice;
 use gpubench_backend::{HostMemory, Job, JobTraits, Prepared};
 use gpubench_report::data::Operand;
 
-use super::dense::{Resident, square};
+use super::dense::{Resident, matrix};
 use super::host_buffer::HostBuffer;
 use crate::transfer_stats::CopyDirection;
 use crate::{Cuda, DeviceElement, Kernel, Result, Setup, by_dtype, opt_in, variant};
@@ -76,5 +76,5 @@ impl<T: DeviceElement> Job for HostDeviceCopy<T> {
 
 fn within<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     setup.reserve_matrices(2)?;
-    Ok(Resident::<T, T, 1>::square(setup)?.job(square, |cuda, [a], y| cuda.copy(a, y)))
+    Ok(Resident::<T, T, 1>::square(setup)?.job(matrix, |cuda, [a], y| cuda.copy(a, y)))
 }

@@ -11,7 +11,8 @@ use crate::{CellError, Cuda, DeviceElement, Result, Setup};
 /// The operands and the answer of a case of size N, on the device.
 pub struct Resident<T, A, const INPUTS: usize> {
     cuda: Cuda,
-    n: usize,
+    /// Columns of the answer: N, unless [`Resident::of_cols`] sets them.
+    cols: usize,
     /// Dense operands.
     pub operands: [CudaSlice<T>; INPUTS],
     /// The answer, zero at first.
@@ -24,7 +25,7 @@ impl<T: DeviceElement, A: DeviceRepr + ValidAsZeroBits, const INPUTS: usize> Res
         let answer = setup.cuda.alloc(len)?;
         let operands = (0..INPUTS).map(|index| setup.upload(index)).collect::<Result<Vec<_>>>()?.try_into();
         let operands = operands.map_err(|_| CellError::Failed("an operand is missing".into()))?;
-        Ok(Resident { cuda: setup.cuda.clone(), n: setup.n(), operands, answer })
+        Ok(Resident { cuda: setup.cuda.clone(), cols: setup.n(), operands, answer })
     }
 
     /// Uploads the operands and allocates an answer as long as the first of them.
@@ -32,7 +33,12 @@ impl<T: DeviceElement, A: DeviceRepr + ValidAsZeroBits, const INPUTS: usize> Res
         Resident::new(setup, setup.input::<T>(0)?.len())
     }
 
-    /// Makes the job that enqueues its work by `enqueue` and reads its answer by `read`, with N.
+    /// Sets the number of columns of the answer.
+    pub fn of_cols(self, cols: usize) -> Self {
+        Resident { cols, ..self }
+    }
+
+    /// Makes the job that enqueues its work by `enqueue` and reads its answer by `read`, with the number of its columns.
     pub fn job<F>(
         self,
         read: fn(&Cuda, usize, &CudaSlice<A>) -> Result<Vec<Operand>>,
@@ -68,13 +74,13 @@ where
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>> {
-        (self.read)(&self.arrays.cuda, self.arrays.n, &self.arrays.answer)
+        (self.read)(&self.arrays.cuda, self.arrays.cols, &self.arrays.answer)
     }
 }
 
-/// Downloads a square answer.
-pub fn square<T: DeviceElement>(cuda: &Cuda, n: usize, answer: &CudaSlice<T>) -> Result<Vec<Operand>> {
-    Ok(vec![Operand::dense(n, n, cuda.download(answer)?)])
+/// Downloads an answer of rows of `cols` elements.
+pub fn matrix<T: DeviceElement>(cuda: &Cuda, cols: usize, answer: &CudaSlice<T>) -> Result<Vec<Operand>> {
+    Ok(vec![Operand::dense(answer.len() / cols, cols, cuda.download(answer)?)])
 }
 
 /// Downloads an answer of one column.

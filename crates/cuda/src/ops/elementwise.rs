@@ -3,7 +3,7 @@
 
 use gpubench_backend::Prepared;
 
-use super::dense::{Resident, square};
+use super::dense::{Resident, matrix};
 use crate::ffi::map::Map;
 use crate::ffi::replay::Replay;
 use crate::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
@@ -44,7 +44,7 @@ fn plain<T: DeviceElement, const INPUTS: usize>(setup: Setup<'_>, name: &str) ->
     let entry = format!("{name}_{}", T::DTYPE);
     let kernel = Map::<T, T, INPUTS>::tiled(setup.cuda, &PLAIN, &entry, len, shape)?;
     let arrays = Resident::<T, T, INPUTS>::square(setup)?;
-    Ok(arrays.job(square, move |cuda, inputs, y| kernel.run(&cuda.stream, inputs.each_ref(), y)))
+    Ok(arrays.job(matrix, move |cuda, inputs, y| kernel.run(&cuda.stream, inputs.each_ref(), y)))
 }
 
 /// Threads and elements of a block whose threads take one pack of 16 bytes of float32 elements each, or two of float64.
@@ -65,5 +65,5 @@ pub fn sine<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     let kernel = load_step(setup.cuda, "sine", setup.input::<T>(0)?.len())?;
     let mut replay = Replay::default();
     let arrays = Resident::<T, T, 1>::square(setup)?;
-    Ok(arrays.job(square, move |cuda, [a], y| kernel.run_again(cuda, &mut replay, [a], y)))
+    Ok(arrays.job(matrix, move |cuda, [a], y| kernel.run_again(cuda, &mut replay, [a], y)))
 }

@@ -3,11 +3,13 @@
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Accuracy, Job, Prepared};
+use gpubench_ops as op;
+use gpubench_ops::matmul::Products;
 use gpubench_report::case::DType;
 use gpubench_report::data::Operand;
 
-use super::dense::{Resident, square};
-use super::{CONVERT, Kernel, Setup, by_dtype, emulated, reduced, variant};
+use super::dense::{Resident, matrix};
+use super::{CONVERT, Kernel, Setup, by_dtype, emulated, reduced, shaped, variant};
 use crate::ffi::cublas::{Arithmetic, Cublas, WORKSPACE, checked_side};
 use crate::ffi::cublaslt::LtProduct;
 use crate::ffi::device;
@@ -16,7 +18,7 @@ use crate::{Cuda, DeviceElement, Library, Result};
 
 pub(super) static KERNELS: &[Kernel] = &[
     Kernel::by_library(
-        variant("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
+        shaped("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
         &[Library::Cublas],
         |setup| match setup.case.dtype {
             DType::F32 => product::<f32>(setup, Arithmetic::F32),
@@ -53,14 +55,15 @@ pub(super) static KERNELS: &[Kernel] = &[
 ];
 
 fn product<T: DeviceElement>(setup: Setup<'_>, arithmetic: Arithmetic) -> Result<Box<Prepared>> {
-    let n = checked_side(setup.n())?;
-    setup.cuda.reserve(setup.matrix_bytes(3) + WORKSPACE)?;
+    let products = Products::of(setup.case);
+    setup.cuda.reserve(op::find("matmul").map_or(0, |op| op.footprint(setup.case)) + WORKSPACE)?;
     let cublas = match arithmetic {
         Arithmetic::EmulatedF64 => Cublas::emulating(setup.cuda)?,
         _ => Cublas::new(setup.cuda)?,
     };
-    let arrays = Resident::<T, T, 2>::square(setup)?;
-    Ok(arrays.job(square, move |_, [a, b], c| cublas.multiply(arithmetic, n, a, b, c)))
+    let [.., c_len] = products.lens();
+    let arrays = Resident::<T, T, 2>::new(setup, products.batch * c_len)?.of_cols(products.sides[1]);
+    Ok(arrays.job(matrix, move |_, [a, b], c| cublas.multiply(arithmetic, &products, a, b, c)))
 }
 
 /// Makes a job by the algorithm of cuBLASLt that a trial finds fastest.
@@ -71,7 +74,7 @@ fn chosen_product<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     let mut arrays = Resident::<T, T, 2>::square(setup)?;
     let [a, b] = &arrays.operands;
     product.choose(a, b, &mut arrays.answer)?;
-    Ok(arrays.job(square, move |_, [a, b], c| product.enqueue(a, b, c)))
+    Ok(arrays.job(matrix, move |_, [a, b], c| product.enqueue(a, b, c)))
 }
 
 /// A product of operands rounded to 16-bit types.
@@ -79,7 +82,7 @@ struct HalfProduct {
     cuda: Cuda,
     cublas: Cublas,
     arithmetic: Arithmetic,
-    n: i32,
+    products: Products,
     a: CudaSlice<u16>,
     b: CudaSlice<u16>,
     c: CudaSlice<f32>,
@@ -92,16 +95,17 @@ impl Job for HalfProduct {
     }
 
     fn execute(&mut self) -> Result<()> {
-        self.cublas.multiply(self.arithmetic, self.n, &self.a, &self.b, &mut self.c)
+        self.cublas.multiply(self.arithmetic, &self.products, &self.a, &self.b, &mut self.c)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>> {
-        square(&self.cuda, self.n.unsigned_abs() as usize, &self.c)
+        matrix(&self.cuda, self.products.sides[0], &self.c)
     }
 }
 
 fn half_product(setup: Setup<'_>, arithmetic: Arithmetic, conversion: &str) -> Result<Box<Prepared>> {
-    let (cuda, n, elements) = (setup.cuda, checked_side(setup.n())?, setup.n().saturating_mul(setup.n()));
+    let (cuda, products) = (setup.cuda, Products::of(setup.case));
+    let elements = setup.n().saturating_mul(setup.n());
     // Two 16-bit operands, one float32 answer and, while converting, one float32 operand.
     cuda.reserve(setup.matrix_bytes(3) + WORKSPACE)?;
     let cublas = Cublas::new(cuda)?;
@@ -114,5 +118,5 @@ fn half_product(setup: Setup<'_>, arithmetic: Arithmetic, conversion: &str) -> R
     };
     let (a, b) = (half(0)?, half(1)?);
     let c = cuda.alloc::<f32>(elements)?;
-    Ok(Prepared::new(HalfProduct { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
+    Ok(Prepared::new(HalfProduct { cuda: cuda.clone(), cublas, arithmetic, products, a, b, c }))
 }

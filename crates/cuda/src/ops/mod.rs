@@ -18,7 +18,7 @@ pub mod svd;
 use std::borrow::Cow;
 
 use cudarc::driver::CudaSlice;
-use gpubench_backend::{Accuracy, Prepared, Side, Variant};
+use gpubench_backend::{Accuracy, Prepared, Shapes, Side, Variant};
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::{Csr, Operand, Real};
 
@@ -128,17 +128,22 @@ impl Kernel {
 
 /// Declares a variant of IEEE arithmetic and both element types that runs by default.
 pub const fn variant(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
-    declare(op, name, summary, Accuracy::Ieee, true, DType::ALL)
+    declare(op, name, summary, Accuracy::Ieee, true, DType::ALL, Shapes::Square)
+}
+
+/// Declares a variant like [`variant`] that computes every shape of its op.
+const fn shaped(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+    declare(op, name, summary, Accuracy::Ieee, true, DType::ALL, Shapes::Any)
 }
 
 /// Declares a variant like [`variant`] for float32 alone.
 const fn single(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
-    declare(op, name, summary, Accuracy::Ieee, true, &[DType::F32])
+    declare(op, name, summary, Accuracy::Ieee, true, &[DType::F32], Shapes::Square)
 }
 
 /// Declares a variant like [`variant`] that runs only when it is named.
 pub const fn opt_in(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
-    declare(op, name, summary, Accuracy::Ieee, false, DType::ALL)
+    declare(op, name, summary, Accuracy::Ieee, false, DType::ALL, Shapes::Square)
 }
 
 /// Declares a float32 variant of that accuracy that runs only when it is named.
@@ -148,12 +153,12 @@ pub const fn reduced(
     summary: &'static str,
     accuracy: Accuracy,
 ) -> Variant {
-    declare(op, name, summary, accuracy, false, &[DType::F32])
+    declare(op, name, summary, accuracy, false, &[DType::F32], Shapes::Square)
 }
 
 /// Declares a variant that emulates float64 and runs only when it is named.
 pub const fn emulated(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
-    declare(op, name, summary, Accuracy::Emulated, false, &[DType::F64])
+    declare(op, name, summary, Accuracy::Emulated, false, &[DType::F64], Shapes::Square)
 }
 
 const fn declare(
@@ -163,6 +168,7 @@ const fn declare(
     accuracy: Accuracy,
     default: bool,
     dtypes: &'static [DType],
+    shapes: Shapes,
 ) -> Variant {
     Variant {
         op: Cow::Borrowed(op),
@@ -173,6 +179,7 @@ const fn declare(
         origin: None,
         default,
         dtypes: Cow::Borrowed(dtypes),
+        shapes,
         library: None,
     }
 }

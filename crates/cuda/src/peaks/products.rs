@@ -66,7 +66,15 @@ impl Products<'_> {
             let (a, b) =
                 (uniform::<A>(self.cuda, fill, side * side)?, uniform(self.cuda, fill, side * side)?);
             let mut c = self.cuda.alloc::<C>(side * side)?;
-            let mut work = || self.cublas.multiply(arithmetic, n, &a, &b, &mut c);
+            let mut work = || {
+                self.cublas.multiply(
+                    arithmetic,
+                    &gpubench_ops::matmul::Products::square(side),
+                    &a,
+                    &b,
+                    &mut c,
+                )
+            };
             // The first call for a size and type loads its kernel.
             work()?;
             let is_last = |min_s: f64| TIME_RATIO * min_s > MAX_NEXT_S || Some(&n) == SIZES.last();
@@ -87,6 +95,7 @@ impl Products<'_> {
 
 /// Returns the FLOP of a product, as the op counts them.
 fn flop(n: u64) -> f64 {
-    let case = Case { op: "matmul".into(), n, dtype: DType::F32, density: None, matrix: None, seed: 0 };
+    let case =
+        Case { op: "matmul".into(), n, dtype: DType::F32, density: None, shape: None, matrix: None, seed: 0 };
     op::find("matmul").map_or(0.0, |op| op.work(&case).flop)
 }

@@ -1,5 +1,6 @@
 //! Builds the tables of cells and means, and selects the cells to list.
 
+use gpubench_report::case::Family;
 use std::collections::HashMap;
 
 use gpubench_analysis::compare::Verdict;
@@ -97,14 +98,13 @@ fn table<T>(title: &str, columns: &[CellColumn<T>], items: &[&T]) -> Table {
 
 /// Builds the table with one line per cell, without the properties in [`common`]; `with_p` adds p-values.
 pub(super) fn grid(title: &str, cells: &[&Change], with_p: bool) -> Table {
-    let has_matrices = cells.iter().any(|cell| cell.cell().case.matrix.is_some());
-    let sparsity = if has_matrices { "matrix" } else { "density" };
+    let family = Family::column(cells.iter().map(|cell| cell.cell().case.family()));
     let columns: [CellColumn<Change>; 14] = [
         (true, "verdict", false, |cell| Field { text: phrases::verdict(cell), tone: tone(cell.verdict) }),
         (true, "op", false, |cell| cell.cell().case.op.clone().into()),
-        (true, "N", true, |cell| cell.cell().case.n.to_string().into()),
-        (has_sparsities(cells), sparsity, !has_matrices, |cell| {
-            cell.cell().case.sparsity().text().unwrap_or_else(|| NONE.into()).into()
+        (true, "N", true, |cell| cell.cell().case.family().size_text(cell.cell().case.n).into()),
+        (has_families(cells), family, family == "density", |cell| {
+            cell.cell().case.family().text().unwrap_or_else(|| NONE.into()).into()
         }),
         (differ(cells, |cell| cell.cell().case.dtype), "type", false, |cell| {
             cell.cell().case.dtype.name().into()
@@ -151,12 +151,12 @@ pub(super) fn common(cells: &[&Change]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn has_sparsities(cells: &[&Change]) -> bool {
+fn has_families(cells: &[&Change]) -> bool {
     let mut first = HashMap::new();
     cells
         .iter()
         .map(|cell| &cell.cell().case)
-        .any(|case| *first.entry(&case.op).or_insert(case.sparsity()) != case.sparsity())
+        .any(|case| *first.entry(&case.op).or_insert(case.family()) != case.family())
 }
 
 /// Builds the table of the means that changed, or of all tested means; `None` without any.

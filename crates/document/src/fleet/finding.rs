@@ -217,10 +217,10 @@ pub(super) fn repeated_runs(by_device: &FleetTable<'_>) -> Option<String> {
 
 /// `matmul N=1000 f32, cold cache`.
 fn case(key: &LineKey) -> String {
-    let sparsity = key.sparsity().words().map(|words| format!(" {words}"));
+    let family = key.family().words().map(|words| format!(" {words}"));
     let variant = key.variant.as_ref().map(|variant| format!(" {variant}")).unwrap_or_default();
     let LineKey { op, n, dtype, cache, .. } = key;
-    format!("{op}{variant} N={n} {dtype}{}, {cache} cache", sparsity.unwrap_or_default())
+    format!("{op}{variant} N={n} {dtype}{}, {cache} cache", family.unwrap_or_default())
 }
 
 pub(super) fn noun(side: Side, count: usize) -> String {

@@ -9,7 +9,7 @@ use gpubench_analysis::fleet::Fleet;
 use gpubench_analysis::fleet::best::{BestResult, LineKey};
 use gpubench_analysis::fleet::table::{FleetLine, FleetTable, tables};
 use gpubench_report::Side;
-use gpubench_report::case::density_text;
+use gpubench_report::case::{Family, density_text};
 use gpubench_report::report::quantity::{factor_within, time_within};
 use gpubench_report::report::{Outcome, Report};
 use gpubench_text::count::counted;
@@ -26,13 +26,16 @@ const MARK: &str = "*";
 type KeyColumn = (&'static str, fn(&LineKey) -> String);
 
 /// The columns that may be needed to name a case; op and size always are.
-const KEYS: [KeyColumn; 8] = [
+const KEYS: [KeyColumn; 9] = [
     ("op", |key| key.op.clone()),
     ("variant", |key| key.variant.clone().unwrap_or("-".into())),
     ("dtype", |key| key.dtype.to_string()),
     ("cache", |key| key.cache.to_string()),
+    ("shape", |key| key.shape.as_ref().map_or("-".into(), ToString::to_string)),
     ("density", |key| key.density.filter(|_| key.matrix.is_none()).map_or("-".into(), density_text)),
-    ("matrix", |key| key.matrix.as_ref().and_then(|_| key.sparsity().text()).unwrap_or("-".into())),
+    ("matrix", |key| {
+        Family { matrix: key.matrix.as_deref(), ..Family::default() }.text().unwrap_or("-".into())
+    }),
     ("seed", |key| key.seed.to_string()),
     ("N", |key| key.n.to_string()),
 ];
@@ -151,7 +154,7 @@ fn shared_words(name: &str, value: String) -> Option<String> {
     match name {
         "dtype" => Some(value),
         "cache" => Some(format!("{value} cache")),
-        "variant" | "density" | "matrix" if value != "-" => Some(format!("{name} {value}")),
+        "variant" | "shape" | "density" | "matrix" if value != "-" => Some(format!("{name} {value}")),
         _ => None,
     }
 }

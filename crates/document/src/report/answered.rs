@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use gpubench_report::case::{Cache, DType};
 use gpubench_report::report::{Report, Row};
+use gpubench_report::shape::Shape;
 use serde::Serialize;
 
 use crate::report::crossover_text::{crossover_clause, plain};
@@ -77,6 +78,8 @@ impl<'a> SectionAnswer<'a> {
 struct CrossoverAnswer {
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    shape: Option<Shape>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     density: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     matrix: Option<String>,
@@ -129,6 +132,7 @@ impl CrossoverAnswer {
         };
         CrossoverAnswer {
             kind: found.kind.key(),
+            shape: found.shape.clone(),
             density: found.density,
             matrix: found.matrix.clone(),
             smallest: found.smallest,
@@ -148,6 +152,8 @@ impl CrossoverAnswer {
 #[derive(Serialize)]
 struct SizeAnswer<'a> {
     n: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shape: Option<&'a Shape>,
     #[serde(skip_serializing_if = "Option::is_none")]
     density: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,8 +181,9 @@ impl<'a> SizeAnswer<'a> {
         let bests = Contender::BOTH.into_iter().zip(comparison.bests());
         SizeAnswer {
             n: comparison.n,
-            density: comparison.sparsity.density,
-            matrix: comparison.sparsity.matrix,
+            shape: comparison.family.shape,
+            density: comparison.family.density,
+            matrix: comparison.family.matrix,
             speed_ups: Kind::ALL.into_iter().filter_map(speed_up).collect(),
             tuned: comparison.tuned_pair(Kind::Resident).map(|pair| SpeedUpAnswer::of(report, &pair)),
             of_peak: bests.filter_map(of_peak).collect(),

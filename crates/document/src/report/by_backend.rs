@@ -21,14 +21,14 @@ pub fn by_backend(report: &Report) -> Option<Table> {
     let rows = cases.map(|(section, case)| {
         let bests: Vec<Option<(&Row, f64)>> = backends.iter().map(|name| best(&case.rows, name)).collect();
         let first = bests.first().copied().flatten();
-        let name = format!("{} {}, {}{}", section.op, section.dtype, section.cache, case.sparsity.clause());
+        let name = format!("{} {}, {}{}", section.op, section.dtype, section.cache, case.family.clause());
         let times = bests.into_iter().map(|found| {
             let Some((row, seconds)) = found else { return NONE.into() };
             let ratio = first.filter(|(other, _)| !std::ptr::eq(*other, row));
             let ratio = ratio.map(|(_, of_first)| format!(" ({})", factor_within(of_first / seconds, 3)));
             Field::from(format!("{} {}{}", row.variant_text(), time_text(seconds), ratio.unwrap_or_default()))
         });
-        [Field::from(name), case.n.to_string().into()].into_iter().chain(times).collect()
+        [Field::from(name), case.family.size_text(case.n).into()].into_iter().chain(times).collect()
     });
     Some(Table::untitled(columns.collect(), rows.collect()))
 }

@@ -185,6 +185,7 @@ mod tests {
             winner: *winner,
         };
         Crossover {
+            shape: None,
             density: None,
             matrix: None,
             kind: Kind::Resident,

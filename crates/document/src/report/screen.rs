@@ -344,7 +344,7 @@ impl<'a> Sweeps<'a> {
         );
         let of_case = |(sweep, case, is_largest): &(&Sweep<'_>, &Comparison<'_>, bool)| {
             let of_kind = |kind| case.pair(kind).map_or(NONE.into(), |pair| speed_up(&pair));
-            let mut fields = vec![Field::from(sweep.name.as_str()), case.n.to_string().into()];
+            let mut fields = vec![Field::from(sweep.name.as_str()), case.family.size_text(case.n).into()];
             let from = |kind| match sweep.crossover(kind) {
                 _ if !is_largest => Field::from(""),
                 found => found.map_or(NONE.into(), crossover_text::short).into(),
@@ -398,7 +398,7 @@ impl<'a> Sweeps<'a> {
             let mark = if is_unreliable(best) { "!" } else { "" };
             let mut fields = vec![
                 Field::from(sweep.name.as_str()),
-                case.n.to_string().into(),
+                case.family.size_text(case.n).into(),
                 names.variant(best).into(),
                 format!("{time}{mark}").into(),
             ];

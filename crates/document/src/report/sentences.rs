@@ -18,7 +18,7 @@ use gpubench_ops::peak_share::share;
 /// A sentence of the answer.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// The op with element type, sparsity and cache state; `None` for the sentence about all ops.
+    /// The op with element type, family and cache state; `None` for the sentence about all ops.
     pub subject: Option<String>,
     /// The sentence, with no-break spaces in figures; [`plain`] replaces these by ordinary ones.
     pub text: String,
@@ -34,10 +34,10 @@ impl fmt::Display for Line {
     }
 }
 
-/// Returns one sentence about all ops, then one per op, element type, cache state and sparsity.
+/// Returns one sentence about all ops, then one per op, element type, cache state and family.
 pub fn paragraph(report: &Report) -> Vec<Line> {
     let sections = sections(report);
-    let parts: Vec<Section<'_>> = sections.iter().flat_map(Section::by_sparsity).collect();
+    let parts: Vec<Section<'_>> = sections.iter().flat_map(Section::by_family).collect();
     overall(report, &parts).into_iter().chain(parts.iter().filter_map(|part| about(report, part))).collect()
 }
 
@@ -88,8 +88,8 @@ fn about(report: &Report, section: &Section<'_>) -> Option<Line> {
     let part = &section.comparisons;
     let resident = crossover(part, Kind::Resident)?;
     let (n, pair) = largest(part, Kind::Resident)?;
-    let (dtype, sparsity) = (section.dtype.words(), resident.sparsity().clause());
-    let subject = format!("{} ({dtype}{sparsity}, {} cache)", section.op, section.cache);
+    let (dtype, family) = (section.dtype.words(), resident.family().clause());
+    let subject = format!("{} ({dtype}{family}, {} cache)", section.op, section.cache);
     let kernel = largest(part, Kind::Kernel).filter(|(at, _)| *at == n);
     let kernel = kernel
         .map(|(_, pair)| format!("; kernel alone {}", figure(pair.speed_up.text_in_words(pair.versus))));

@@ -4,6 +4,7 @@ use crate::table::{Column, Field, Layout, Table, Tone};
 use gpubench_analysis::answer::{Comparison, Contender, Kind, Names, Section, sections};
 use gpubench_ops::find;
 use gpubench_ops::peak_share::precision;
+use gpubench_report::case::Family;
 use gpubench_report::report::quantity::{judged_text, spread_text, three_digits};
 use gpubench_report::report::{Execute, Outcome, Report, Row};
 
@@ -37,23 +38,23 @@ pub fn tables(report: &Report, all_variants: bool) -> Vec<Table> {
 
 /// `spmv f32, density 0.05, cold cache: sparse matrix times vector`, without the summary for an op unknown here.
 fn title(section: &Section<'_>) -> String {
-    let sparsity = section.common_sparsity().clause();
+    let family = section.common_family().clause();
     let summary = find(section.op).map(|op| op.about().summary).filter(|summary| !summary.is_empty());
     let summary = summary.map(|summary| format!(": {summary}")).unwrap_or_default();
-    format!("{} {}{sparsity}, {} cache{summary}", section.op, section.dtype, section.cache)
+    format!("{} {}{family}, {} cache{summary}", section.op, section.dtype, section.cache)
 }
 
 /// The columns that name a case, and how their fields are made.
 fn case_columns(section: &Section<'_>) -> Vec<Column> {
-    let heading = section.comparisons.last().map_or("density", |comparison| comparison.sparsity.heading());
-    let sparsity = section.has_sparsities().then(|| Column::new(heading, heading == "density"));
-    [Column::figures("N")].into_iter().chain(sparsity).collect()
+    let heading = Family::column(section.comparisons.iter().map(|comparison| comparison.family));
+    let family = section.has_families().then(|| Column::new(heading, heading == "density"));
+    [Column::figures("N")].into_iter().chain(family).collect()
 }
 
 fn case_fields(section: &Section<'_>, comparison: &Comparison<'_>) -> Vec<Field> {
-    let mut fields = vec![Field::from(comparison.n.to_string())];
-    if section.has_sparsities() {
-        fields.push(comparison.sparsity.text().unwrap_or_else(|| NONE.into()).into());
+    let mut fields = vec![Field::from(comparison.family.size_text(comparison.n))];
+    if section.has_families() {
+        fields.push(comparison.family.text().unwrap_or_else(|| NONE.into()).into());
     }
     fields
 }

@@ -79,7 +79,8 @@ fn cases(sizes: &[usize]) -> Vec<(Case, Vec<Operand>)> {
             }
             let density = (op != "solve").then(|| matrix.density());
             let identity = Some(matrix.identity.clone());
-            let case = Case { op: op.into(), n: n as u64, dtype, density, matrix: identity, seed: 42 };
+            let case =
+                Case { op: op.into(), n: n as u64, dtype, density, shape: None, matrix: identity, seed: 42 };
             let inputs = the(op).inputs(&case);
             found.push((case, inputs));
         }
@@ -129,7 +130,8 @@ fn work_counts_the_entries_and_products_of_the_file() {
     let of = |op: &str| {
         let identity = Some(matrix.identity.clone());
         let density = Some(matrix.density());
-        let case = Case { op: op.into(), n: 3, dtype: DType::F64, density, matrix: identity, seed: 1 };
+        let case =
+            Case { op: op.into(), n: 3, dtype: DType::F64, density, shape: None, matrix: identity, seed: 1 };
         assert_eq!(the(op).nothing_to_compute(&case), None);
         the(op).work(&case)
     };
@@ -138,8 +140,15 @@ fn work_counts_the_entries_and_products_of_the_file() {
     let empty = loaded("empty", 3, "general", &[]);
     for op in ["spmv", "spgemm"] {
         let identity = Some(empty.identity.clone());
-        let case =
-            Case { op: op.into(), n: 3, dtype: DType::F64, density: Some(0.0), matrix: identity, seed: 1 };
+        let case = Case {
+            op: op.into(),
+            n: 3,
+            dtype: DType::F64,
+            density: Some(0.0),
+            shape: None,
+            matrix: identity,
+            seed: 1,
+        };
         assert!(the(op).nothing_to_compute(&case).is_some_and(|reason| reason.contains("no entries")));
     }
 }
@@ -149,7 +158,7 @@ fn values_beyond_the_element_type_are_no_case_of_it() {
     let matrix = loaded("beyond", 1, "general", &[(0, 0, 1e39)]);
     for (op, dtype) in matrix::OPS.iter().flat_map(|op| DType::ALL.iter().map(move |dtype| (*op, *dtype))) {
         let matrix = Some(matrix.identity.clone());
-        let case = Case { op: op.into(), n: 1, dtype, density: Some(1.0), matrix, seed: 1 };
+        let case = Case { op: op.into(), n: 1, dtype, density: Some(1.0), shape: None, matrix, seed: 1 };
         assert_eq!(the(op).nothing_to_compute(&case).is_some(), dtype == DType::F32, "{case}");
     }
 }

@@ -70,6 +70,7 @@ impl Subject {
             n,
             dtype,
             density: the(op).default_density(),
+            shape: None,
             matrix: None,
             seed: 42,
         })

@@ -1,6 +1,6 @@
 //! Defines the report, which `gpubench run` writes and the other commands read.
 //!
-//! The layout is published in `schema/report-v3.json` ([`SCHEMA`]); a change of layout changes [`SCHEMA_VERSION`].
+//! The layout is published in `schema/report-v4.json` ([`SCHEMA`]); a change of layout changes [`SCHEMA_VERSION`].
 
 #[expect(clippy::unwrap_used, reason = "the example is known to have what it unwraps")]
 pub mod example;
@@ -38,10 +38,10 @@ use serde_with_macros::skip_serializing_none;
 use crate::{Peaks, TimerOverhead};
 
 /// Version of the report's layout, independent of the program's version.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// The JSON Schema (2020-12) of a report.
-pub const SCHEMA: &str = include_str!("../../../../schema/report-v3.json");
+pub const SCHEMA: &str = include_str!("../../../../schema/report-v4.json");
 
 /// One run: its environment and the outcome of every cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

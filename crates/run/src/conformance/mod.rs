@@ -98,7 +98,7 @@ impl Tested {
     fn new(variant: &Variant, dtype: DType, cache: Cache, n: u64) -> Self {
         let op = variant.op.to_string();
         let density = op::find(&op).and_then(|op| op.default_density()).map(|_| DENSITY);
-        let case = Case { op, n, dtype, density, matrix: None, seed: 42 };
+        let case = Case { op, n, dtype, density, shape: None, matrix: None, seed: 42 };
         let cell = Cell { case, backend: "tested".into(), variant: variant.name.to_string(), cache };
         Tested { cell, variant: variant.clone() }
     }

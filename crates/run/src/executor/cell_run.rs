@@ -144,14 +144,22 @@ fn blank(planned: &PlannedCell) -> Row {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use gpubench_backend::{Accuracy, Sample, Side, Variant};
+    use gpubench_backend::{Accuracy, Sample, Shapes, Side, Variant};
     use gpubench_report::case::{Cache, Case, Cell, DType};
     use gpubench_report::measure::grade::{Grade, WarningKind};
     use gpubench_report::measure::sampling::Sampling;
 
     /// Returns a planned cell of `sin` on the CPU.
     pub(crate) fn planned(n: u64, variant: &str) -> PlannedCell {
-        let case = Case { op: "sin".into(), n, dtype: DType::F32, density: None, matrix: None, seed: 1 };
+        let case = Case {
+            op: "sin".into(),
+            n,
+            dtype: DType::F32,
+            density: None,
+            shape: None,
+            matrix: None,
+            seed: 1,
+        };
         let cell = Cell { case, backend: "cpu".into(), variant: variant.into(), cache: Cache::Hot };
         let variant = Variant {
             op: "sin".into(),
@@ -162,6 +170,7 @@ pub(crate) mod tests {
             origin: None,
             default: true,
             dtypes: DType::ALL.into(),
+            shapes: Shapes::Square,
             library: None,
         };
         PlannedCell { cell, variant, sampling: Sampling::default(), may_be_screened: true }

@@ -101,7 +101,15 @@ mod tests {
     use gpubench_report::case::DType;
 
     fn case(seed: u64) -> Case {
-        Case { op: "matmul".into(), n: 2048, dtype: DType::F64, density: None, matrix: None, seed }
+        Case {
+            op: "matmul".into(),
+            n: 2048,
+            dtype: DType::F64,
+            density: None,
+            shape: None,
+            matrix: None,
+            seed,
+        }
     }
 
     /// Returns the resident memory of this process.

@@ -105,8 +105,15 @@ fn compiled_for_sizes(
     sizes: &BTreeMap<String, Vec<u64>>,
     dtypes: &[DType],
 ) -> Vec<&'static KernelSource> {
-    let case =
-        |op: &String, n, dtype| Case { op: op.clone(), n, dtype, density: None, matrix: None, seed: 0 };
+    let case = |op: &String, n, dtype| Case {
+        op: op.clone(),
+        n,
+        dtype,
+        density: None,
+        shape: None,
+        matrix: None,
+        seed: 0,
+    };
     let cases = sizes.iter().flat_map(|(op, sizes)| sizes.iter().map(move |n| (op, *n)));
     let cases = cases.flat_map(|(op, n)| dtypes.iter().map(move |dtype| case(op, n, *dtype)));
     cases
@@ -218,7 +225,7 @@ mod tests {
     }
 
     fn names_of_sources(op: &str, n: u64, dtype: DType, by_trial: bool) -> Vec<&'static str> {
-        let case = Case { op: op.into(), n, dtype, density: None, matrix: None, seed: 0 };
+        let case = Case { op: op.into(), n, dtype, density: None, shape: None, matrix: None, seed: 0 };
         let sources = sources_of_size(&case, &DeviceTraits::HOPPER, Capacity::HOPPER, by_trial);
         sources.iter().map(|source| source.name).collect()
     }

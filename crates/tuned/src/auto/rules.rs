@@ -284,7 +284,7 @@ mod tests {
 
     /// The first variant that the rules name where there is no trial.
     fn first(op: &str, n: u64, dtype: DType, f64_ratio: u32) -> &'static str {
-        let case = Case { op: op.into(), n, dtype, density: None, matrix: None, seed: 42 };
+        let case = Case { op: op.into(), n, dtype, density: None, shape: None, matrix: None, seed: 42 };
         let device = DeviceTraits { f64_ratio, ..DeviceTraits::HOPPER };
         by_rules(&case, &device).next().unwrap()
     }

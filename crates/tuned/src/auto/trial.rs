@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     fn names(op: &str, dtype: DType, f64_ratio: u32) -> Vec<&'static str> {
-        let case = Case { op: op.into(), n: 100, dtype, density: None, matrix: None, seed: 42 };
+        let case = Case { op: op.into(), n: 100, dtype, density: None, shape: None, matrix: None, seed: 42 };
         of_all_sizes(&case, &DeviceTraits { f64_ratio, capability: Some(80), multiprocessors: 108 })
     }
 
@@ -208,7 +208,7 @@ mod tests {
     fn where_rules_were_measured_a_trial_has_only_variants_of_rules_for_the_size() {
         let of_size = |op: &str, n, dtype| {
             of_rules(
-                &Case { op: op.into(), n, dtype, density: None, matrix: None, seed: 42 },
+                &Case { op: op.into(), n, dtype, density: None, shape: None, matrix: None, seed: 42 },
                 &DeviceTraits::HOPPER,
             )
         };
@@ -239,8 +239,15 @@ mod tests {
         }
         let slow = DeviceTraits { f64_ratio: 64, ..DeviceTraits::HOPPER };
         for dtype in DType::ALL {
-            let case =
-                Case { op: "matmul".into(), n: 1028, dtype: *dtype, density: None, matrix: None, seed: 42 };
+            let case = Case {
+                op: "matmul".into(),
+                n: 1028,
+                dtype: *dtype,
+                density: None,
+                shape: None,
+                matrix: None,
+                seed: 42,
+            };
             assert_eq!(of_rules(&case, &slow), ["cublas"]);
         }
         assert_eq!(of_size("fft", 777, DType::F32), ["hermitian"]);

@@ -6,7 +6,7 @@ mod padded;
 
 use gpubench_backend::{Accuracy, Prepared};
 use gpubench_cuda::ffi::cublas::{WORKSPACE, checked_side};
-use gpubench_cuda::ops::dense::{Resident, square};
+use gpubench_cuda::ops::dense::{Resident, matrix};
 use gpubench_cuda::ops::{CONVERT, Kernel, Setup, by_dtype, emulated, opt_in, reduced};
 use gpubench_cuda::{Cuda, DeviceElement, Library, Result};
 use gpubench_report::case::DType;
@@ -71,14 +71,14 @@ fn own_product<T: DeviceElement>(
     let n = checked_side(setup.n())?.unsigned_abs();
     setup.reserve_matrices(3)?;
     let mut kernel = load(setup.cuda, n)?;
-    Ok(Resident::<T, T, 2>::square(setup)?.job(square, move |_, [a, b], c| kernel.run([a, b], c)))
+    Ok(Resident::<T, T, 2>::square(setup)?.job(matrix, move |_, [a, b], c| kernel.run([a, b], c)))
 }
 
 fn padded_product<T: DeviceElement, W: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     let bytes = PaddedProduct::<T, W>::workspace_bytes(setup.n())?;
     setup.cuda.reserve(setup.matrix_bytes(3) + bytes + WORKSPACE)?;
     let mut product = PaddedProduct::<T, W>::new(setup.cuda, setup.n())?;
-    Ok(Resident::<T, T, 2>::square(setup)?.job(square, move |_, [a, b], c| product.run([a, b], c)))
+    Ok(Resident::<T, T, 2>::square(setup)?.job(matrix, move |_, [a, b], c| product.run([a, b], c)))
 }
 
 fn residue_product(setup: Setup<'_>) -> Result<Box<Prepared>> {
@@ -88,5 +88,5 @@ fn residue_product(setup: Setup<'_>) -> Result<Box<Prepared>> {
     let arrays = Resident::<f64, f64, 2>::square(setup)?;
     let [a, b] = &arrays.operands;
     product.choose([a, b])?;
-    Ok(arrays.job(square, move |_, [a, b], c| product.run([a, b], c)))
+    Ok(arrays.job(matrix, move |_, [a, b], c| product.run([a, b], c)))
 }

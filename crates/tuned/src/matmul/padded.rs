@@ -139,7 +139,7 @@ impl<T: DeviceElement, W: DeviceElement> PaddedProduct<T, W> {
         let Some(wide) = &mut self.c else {
             return cublas.multiply_padded(*arithmetic, *n, *padded, &self.a, &self.b, c);
         };
-        cublas.multiply(*arithmetic, *padded, &self.a, &self.b, wide)?;
+        cublas.multiply_padded(*arithmetic, *padded, *padded, &self.a, &self.b, wide)?;
         copies.unpad(stream, wide, c)
     }
 }

@@ -4,7 +4,7 @@
 use gpubench_analysis::answer::crossover::crossovers;
 use gpubench_analysis::answer::{Comparison, Crossover, Names, Section, Versus, sections};
 use gpubench_ops::{self as op, OPS};
-use gpubench_report::case::{Cache, DType, Sparsity};
+use gpubench_report::case::{Cache, DType, Family};
 use gpubench_report::report::Report;
 
 use super::lines::quantity::Quantity;
@@ -18,25 +18,25 @@ pub(super) struct Part<'a> {
     pub names: &'a Names,
     pub(crate) section: Section<'a>,
     pub crossovers: Vec<Crossover>,
-    /// Set where the cases that share its charts differ in sparsity, here or among reports.
-    pub(crate) shows_sparsity: bool,
+    /// Set where the cases that share its charts differ in family, here or among reports.
+    pub(crate) shows_family: bool,
 }
 
 impl Part<'_> {
-    /// The name of a series: report, variant and sparsity, as far as they distinguish series.
-    pub(crate) fn label(&self, variant: Option<&str>, sparsity: Sparsity<'_>) -> String {
-        let sparsity = self.shown(sparsity).words();
-        let parts = [Some(self.name).filter(|name| !name.is_empty()), variant, sparsity.as_deref()];
+    /// The name of a series: report, variant and family, as far as they distinguish series.
+    pub(crate) fn label(&self, variant: Option<&str>, family: Family<'_>) -> String {
+        let family = self.shown(family).words();
+        let parts = [Some(self.name).filter(|name| !name.is_empty()), variant, family.as_deref()];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the sparsity if it must be shown, otherwise an empty one.
-    pub(crate) fn shown<'a>(&self, sparsity: Sparsity<'a>) -> Sparsity<'a> {
-        if self.shows_sparsity { sparsity } else { Sparsity::default() }
+    /// Returns the family if it must be shown, otherwise an empty one.
+    pub(crate) fn shown<'a>(&self, family: Family<'a>) -> Family<'a> {
+        if self.shows_family { family } else { Family::default() }
     }
 
-    pub(crate) fn by_sparsity(&self) -> impl Iterator<Item = &[Comparison<'_>]> {
-        self.section.comparisons.chunk_by(|a, b| a.sparsity == b.sparsity)
+    pub(crate) fn by_family(&self) -> impl Iterator<Item = &[Comparison<'_>]> {
+        self.section.comparisons.chunk_by(|a, b| a.family == b.family)
     }
 }
 
@@ -87,7 +87,7 @@ impl Sheet<'_> {
         format!("{kind}-{op}-{dtype}{cache}")
     }
 
-    /// `spmv, float32, density 0.05`; sparsities that differ are in the names of series.
+    /// `spmv, float32, density 0.05`; families that differ are in the names of series.
     pub(crate) fn heading(&self) -> String {
         let ChartSubject { op, dtype, .. } = self.subject;
         format!("{op}, {}{}", dtype.words(), self.circumstances())
@@ -100,10 +100,10 @@ impl Sheet<'_> {
 
     /// `, density 0.05, cold cache`, as far as they are the same for all series and need to be said.
     fn circumstances(&self) -> String {
-        let shared = self.parts.first().filter(|part| !part.shows_sparsity);
-        let sparsity = shared.map(|part| part.section.common_sparsity()).unwrap_or_default();
+        let shared = self.parts.first().filter(|part| !part.shows_family);
+        let family = shared.map(|part| part.section.common_family()).unwrap_or_default();
         let cache = self.shows_cache.then(|| format!(", {} cache", self.subject.cache));
-        sparsity.clause() + &cache.unwrap_or_default()
+        family.clause() + &cache.unwrap_or_default()
     }
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn sheets<'a>(
         for section in sections(report) {
             let subject = ChartSubject::of(&section);
             let crossovers = crossovers(&section);
-            let part = Part { name, report, names, section, crossovers, shows_sparsity: false };
+            let part = Part { name, report, names, section, crossovers, shows_family: false };
             match sheets.iter_mut().find(|sheet| sheet.subject == subject) {
                 Some(sheet) => sheet.parts.push(part),
                 None => sheets.push(Sheet { subject, parts: vec![part], shows_cache: false }),
@@ -129,10 +129,10 @@ pub(crate) fn sheets<'a>(
     let shows_cache = Cache::ALL.iter().all(|cache| sheets.iter().any(|sheet| sheet.subject.cache == *cache));
     for sheet in &mut sheets {
         let comparisons = sheet.parts.iter().flat_map(|part| &part.section.comparisons);
-        let mut sparsities = comparisons.map(|comparison| comparison.sparsity);
-        let first = sparsities.next();
-        let differs = sparsities.any(|sparsity| Some(sparsity) != first);
-        sheet.parts.iter_mut().for_each(|part| part.shows_sparsity = differs);
+        let mut families = comparisons.map(|comparison| comparison.family);
+        let first = families.next();
+        let differs = families.any(|family| Some(family) != first);
+        sheet.parts.iter_mut().for_each(|part| part.shows_family = differs);
         sheet.shows_cache = shows_cache;
     }
     // Stable, so that ops unknown here keep the order of the reports, after the known ones.

@@ -2,6 +2,7 @@
 
 use gpubench_document::table::{Column, Field, Table};
 use gpubench_report::format::Makes;
+use gpubench_report::shape::Shape;
 use gpubench_text::csv::number;
 use gpubench_text::words::json_word;
 
@@ -25,6 +26,7 @@ const COLUMNS: &[Shown<Change>] = &[
     ("op", |cell| cell.cell().case.op.clone()),
     ("n", |cell| cell.cell().case.n.to_string()),
     ("dtype", |cell| cell.cell().case.dtype.name().into()),
+    ("shape", |cell| cell.cell().case.shape.as_ref().map(Shape::to_string).unwrap_or_default()),
     ("density", |cell| number(cell.cell().case.density)),
     ("matrix", |cell| cell.cell().case.matrix.clone().unwrap_or_default()),
     ("seed", |cell| cell.cell().case.seed.to_string()),

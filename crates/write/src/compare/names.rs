@@ -7,7 +7,8 @@ use gpubench_report::case::{Cell, density_text};
 use gpubench_analysis::compare::{Change, Comparison};
 
 /// Returns the names of a comparison's cells, in its order: `matmul/N=4096/f32/cuda/cublas/cold`, with `density=0.05`
-/// or `matrix=bcsstk13@1f3a5c7e90b2d4f6` after the element type.
+/// `matrix=bcsstk13@1f3a5c7e90b2d4f6` or
+/// `shape=4096x512xN` after the element type.
 ///
 /// Cells that would share a name get their seed appended; duplicates in a broken report get a number.
 pub(super) fn names(comparison: &Comparison) -> Vec<String> {
@@ -29,12 +30,14 @@ pub(super) fn names(comparison: &Comparison) -> Vec<String> {
 
 fn name(change: &Change) -> String {
     let Cell { case, backend, variant, cache } = change.cell();
-    let sparsity = match (&case.matrix, case.density) {
+    let of_shape = case.shape.as_ref().map(|shape| format!("/shape={}", shape.to_string().replace(' ', "-")));
+    let of_entries = match (&case.matrix, case.density) {
         (Some(matrix), _) => format!("/matrix={matrix}"),
         (None, Some(density)) => format!("/density={}", density_text(density)),
         (None, None) => String::new(),
     };
-    format!("{}/N={}/{}{sparsity}/{backend}/{variant}/{cache}", case.op, case.n, case.dtype)
+    let family = of_shape.unwrap_or_default() + &of_entries;
+    format!("{}/N={}/{}{family}/{backend}/{variant}/{cache}", case.op, case.n, case.dtype)
 }
 
 #[cfg(test)]

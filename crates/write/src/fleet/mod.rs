@@ -6,6 +6,7 @@ use gpubench_document::fleet::FleetOverview;
 use gpubench_document::table::{Column, Field, Table};
 use gpubench_report::format::{self, Formats, Makes};
 use gpubench_report::report::file::to_json_text;
+use gpubench_report::shape::Shape;
 use gpubench_text::csv::number;
 
 use gpubench_analysis::fleet::Fleet;
@@ -67,8 +68,9 @@ fn csv(shown: &FleetOverview<'_>) -> String {
         shown.tables.iter().flat_map(|table| &table.lines).map(|line| &line.key).collect();
     keys.sort_by(|a, b| a.order(b));
     keys.dedup();
-    let mut columns =
-        ["op", "dtype", "cache", "n", "density", "matrix", "seed", "variant"].map(Column::words).to_vec();
+    let mut columns = ["op", "dtype", "cache", "n", "shape", "density", "matrix", "seed", "variant"]
+        .map(Column::words)
+        .to_vec();
     for table in &shown.tables {
         let side = table.side.label();
         columns
@@ -81,6 +83,7 @@ fn csv(shown: &FleetOverview<'_>) -> String {
             key.dtype.to_string(),
             key.cache.to_string(),
             key.n.to_string(),
+            key.shape.as_ref().map(Shape::to_string).unwrap_or_default(),
             number(key.density),
             key.matrix.clone().unwrap_or_default(),
             key.seed.to_string(),

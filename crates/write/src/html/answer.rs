@@ -80,7 +80,7 @@ pub(crate) fn largest_n(sweep: &Sweep<'_>) -> Option<u64> {
 /// The heading of a sweep's row: `matmul` over `f32, cold` and, `with_sizes`, `N = 100 to 10000`.
 pub(crate) fn row_heading(sweep: &Sweep<'_>, with_sizes: bool) -> Element {
     let section = &sweep.section;
-    let what = format!("{}{}, {}", section.dtype, section.common_sparsity().clause(), section.cache);
+    let what = format!("{}{}, {}", section.dtype, section.common_family().clause(), section.cache);
     let heading = classed("th", "op").with("scope", "row").holding(element("b").holding(section.op));
     let heading = heading.holding(below(what));
     match section.comparisons.as_slice() {

@@ -6,7 +6,7 @@ use gpubench_analysis::answer::cost::Kind;
 use gpubench_analysis::answer::{Comparison, Section, has_both_caches, sections};
 use gpubench_document::report::parts::row_id;
 use gpubench_ops::{self as op, peak_share};
-use gpubench_report::case::density_text;
+use gpubench_report::case::{Family, density_text};
 use gpubench_report::report::file::gzip;
 use gpubench_report::report::quantity::{error_text, spread_text, three_digits};
 use gpubench_report::report::{Execute, Outcome, Report, Row};
@@ -32,7 +32,7 @@ fn narrowed(cell: Element, column: &str) -> Element {
 /// A report, and the optional columns of its table.
 struct RowsTable<'a> {
     report: &'a Report,
-    sparsities: bool,
+    families: bool,
     caches: bool,
     peaks: bool,
 }
@@ -41,7 +41,7 @@ struct RowsTable<'a> {
 pub(crate) fn rows(report: &Report, prefix: &str) -> Html {
     let sheet = RowsTable {
         report,
-        sparsities: sections(report).iter().any(Section::has_sparsities),
+        families: sections(report).iter().any(Section::has_families),
         caches: has_both_caches(report),
         peaks: report.rows.iter().any(|row| peak_share::share(report, row).is_some()),
     };
@@ -99,9 +99,11 @@ fn best<'a>(comparison: &Comparison<'a>) -> Vec<&'a Row> {
 impl RowsTable<'_> {
     fn headings(&self) -> Vec<Heading<'static>> {
         let mut headings = vec![words("op"), figures("N"), words("type")];
-        let has_matrices = self.report.rows.iter().any(|row| row.case.matrix.is_some());
-        let sparsity = if has_matrices { words("matrix") } else { figures("density") };
-        headings.extend(self.sparsities.then_some(sparsity));
+        let family = match Family::column(self.report.rows.iter().map(|row| row.case.family())) {
+            "density" => figures("density"),
+            heading => words(heading),
+        };
+        headings.extend(self.families.then_some(family));
         headings.extend(self.caches.then_some(words("cache")));
         headings.extend([
             words("backend"),
@@ -126,8 +128,8 @@ impl RowsTable<'_> {
         let name = format!("details of {}", row.cell());
         let summary = element("summary").with("aria-label", &name).holding(row.case.op.as_str());
         let opener = element("th").with("scope", "row").holding(element("details").holding(summary));
-        let sparsity = row.case.sparsity().words().filter(|_| !self.sparsities);
-        let opener = opener.holding_all(sparsity.map(below));
+        let family = row.case.family().words().filter(|_| !self.families);
+        let opener = opener.holding_all(family.map(below));
         let panel =
             element("td").with("colspan", &headings.len().to_string()).holding(details(self.report, row));
         let body = element("tbody")
@@ -146,10 +148,12 @@ impl RowsTable<'_> {
 
     fn case_cells(&self, row: &Row) -> Vec<Element> {
         let case = &row.case;
-        let mut cells =
-            vec![sortable(Some(case.n as f64), |_| case.n.to_string()), cell(peak_share::precision(row))];
-        cells.extend(self.sparsities.then(|| {
-            let text = case.sparsity().text().filter(|_| case.matrix.is_some());
+        let mut cells = vec![
+            sortable(Some(case.n as f64), |_| case.family().size_text(case.n)),
+            cell(peak_share::precision(row)),
+        ];
+        cells.extend(self.families.then(|| {
+            let text = case.family().text().filter(|_| case.family().heading() != "density");
             text.map_or_else(|| sortable(case.density, density_text), cell)
         }));
         cells.extend(self.caches.then(|| cell(row.cache.name())));

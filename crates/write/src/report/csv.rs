@@ -5,6 +5,7 @@ use gpubench_ops::peak_share;
 use gpubench_report::format::Makes;
 use gpubench_report::measure::stats::median;
 use gpubench_report::report::{Execute, Phases, Report, Row};
+use gpubench_report::shape::Shape;
 use gpubench_text::csv::number;
 use gpubench_text::words::json_word;
 
@@ -24,6 +25,7 @@ const COLUMNS: &[ReportColumn] = &[
     ("op", |row| row.case.op.clone()),
     ("n", |row| row.case.n.to_string()),
     ("dtype", |row| json_word(&row.case.dtype)),
+    ("shape", |row| row.case.shape.as_ref().map(Shape::to_string).unwrap_or_default()),
     ("density", |row| number(row.case.density)),
     ("matrix", |row| row.case.matrix.clone().unwrap_or_default()),
     ("seed", |row| row.case.seed.to_string()),
@@ -170,6 +172,7 @@ mod tests {
     #[test]
     fn headings_are_unique_and_every_column_is_filled_somewhere() {
         let mut report = example::with_pinned(example::full(), 10.0);
+        report.rows[0].case.shape = serde_json::from_str(r#"{"m":"N","n":5}"#).ok();
         report.rows[0].case.density = Some(0.5);
         report.rows[0].case.matrix = Some("a@0123456789abcdef".into());
         report.rows[0].picked = Some("faer".into());

@@ -46,7 +46,7 @@ pub struct View {
 pub static FORMATS: Formats<Report, View> =
     Formats { all: &[&TABLE, &JSON, &csv::CSV, &MARKDOWN, &HTML, &PNG, &SVG, &JSON_GZ], refused: &[] };
 
-/// The report and the answer derived from it as JSON; `schema/report-v3.json` describes both.
+/// The report and the answer derived from it as JSON; `schema/report-v4.json` describes both.
 pub static JSON: Format = Format {
     name: "json",
     summary: "everything, raw samples included; the format that plot and compare read",

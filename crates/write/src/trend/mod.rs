@@ -11,6 +11,7 @@ use crate::terminal::{Screen, blocks};
 use gpubench_document::table::{Column, Field, Table};
 use gpubench_report::format::{self, Formats, Makes};
 use gpubench_report::report::file::to_json_text;
+use gpubench_report::shape::Shape;
 use gpubench_text::csv::number;
 
 use self::panels::charts;
@@ -76,7 +77,7 @@ pub static TABLE: TrendFormat = TrendFormat {
 };
 
 /// The headings of the CSV.
-const HEADINGS: &str = "op n dtype density matrix seed backend variant cache device started report host git_revision \
+const HEADINGS: &str = "op n dtype shape density matrix seed backend variant cache device started report host git_revision \
                         gpubench_version gpubench_revision median_s ci95_low_s ci95_high_s level_s step_ratio step";
 
 /// Writes a trend as CSV (RFC 4180): one line per time, in order of the series, then of the reports.
@@ -90,7 +91,7 @@ fn csv(trend: &Trend) -> String {
 }
 
 /// Returns the fields of a point: its series, its report, and its times with the step that begins with it.
-fn fields(trend: &Trend, series: &CellSeries, index: usize, point: &TimePoint) -> [String; 22] {
+fn fields(trend: &Trend, series: &CellSeries, index: usize, point: &TimePoint) -> [String; 23] {
     let (case, report) = (&series.cell.case, &trend.reports[point.report]);
     let holds = |level: &&TimeLevel| (level.first..level.first + level.count).contains(&index);
     // Unconfirmed newest points have no level.
@@ -100,6 +101,7 @@ fn fields(trend: &Trend, series: &CellSeries, index: usize, point: &TimePoint) -
         case.op.clone(),
         case.n.to_string(),
         case.dtype.to_string(),
+        case.shape.as_ref().map(Shape::to_string).unwrap_or_default(),
         number(case.density),
         case.matrix.clone().unwrap_or_default(),
         case.seed.to_string(),

@@ -104,7 +104,7 @@ fn chart(trend: &Trend, group: &[&CellSeries], page: Option<usize>) -> PanelChar
             case.op,
             case.n,
             case.dtype.words(),
-            case.sparsity().clause()
+            case.family().clause()
         ),
         subtitle: format!("{} {}", counted(reports.len(), "report"), span(begin, end)),
         captions: captions(trend, group, &panels),
@@ -120,9 +120,9 @@ fn name(trend: &Trend, series: &CellSeries, shows_cache: bool, page: Option<usiz
     let case = &series.cell.case;
     let mut name = format!("trend-{}-{}-n{}", case.op, case.dtype, case.n);
     let differs =
-        |other: &&CellSeries| other.cell.case.op == case.op && other.cell.case.sparsity() != case.sparsity();
+        |other: &&CellSeries| other.cell.case.op == case.op && other.cell.case.family() != case.family();
     if trend.series.iter().any(|other| differs(&other)) {
-        name.push_str(&case.sparsity().suffix());
+        name.push_str(&case.family().suffix());
     }
     if shows_cache {
         name.push_str(&format!("-{}", series.cell.cache));

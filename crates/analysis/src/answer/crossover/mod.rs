@@ -4,7 +4,8 @@
 //! "Beyond doubt" is stricter than the 95 % interval of a single size, because among several sizes chance alone would
 //! make some interval miss 1: the level is divided by the number of sizes (Bonferroni).
 
-use gpubench_report::case::Sparsity;
+use gpubench_report::case::Family;
+use gpubench_report::shape::Shape;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::NORMAL_95;
@@ -35,9 +36,11 @@ pub struct Stretch {
     pub winner: Option<Contender>,
 }
 
-/// From which size B is faster, for one sparsity and kind of speed-up.
+/// From which size B is faster, for one family and kind of speed-up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Crossover {
+    /// Shape of the operands; `None` for square ones.
+    pub shape: Option<Shape>,
     /// Share of stored entries of a sparse op.
     pub density: Option<f64>,
     /// Name and fingerprint of the matrix of a file.
@@ -61,9 +64,9 @@ pub struct Crossover {
 }
 
 impl Crossover {
-    /// Returns the sparsity of the cases.
-    pub fn sparsity(&self) -> Sparsity<'_> {
-        Sparsity { density: self.density, matrix: self.matrix.as_deref() }
+    /// Returns the family of the cases.
+    pub fn family(&self) -> Family<'_> {
+        Family { shape: self.shape.as_ref(), density: self.density, matrix: self.matrix.as_deref() }
     }
 
     /// Returns whether B also wins below the size from which it always wins, or only at small sizes.
@@ -77,13 +80,13 @@ impl Crossover {
     }
 }
 
-/// The crossovers of a section: one per sparsity and kind that has a size with both contenders.
+/// The crossovers of a section: one per family and kind that has a size with both contenders.
 pub fn crossovers(section: &Section<'_>) -> Vec<Crossover> {
     let of = |part: Section<'_>| Kind::ALL.map(|kind| crossover(&part.comparisons, kind));
-    section.by_sparsity().flat_map(of).flatten().collect()
+    section.by_family().flat_map(of).flatten().collect()
 }
 
-/// The crossover of comparisons of one sparsity, in ascending order of size; `None` when no size has both contenders.
+/// The crossover of comparisons of one family, in ascending order of size; `None` when no size has both contenders.
 pub fn crossover(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Crossover> {
     let compared: Vec<(&Comparison<'_>, Pair<'_>)> =
         comparisons.iter().filter_map(|one| Some((one, one.pair(kind)?))).collect();
@@ -113,8 +116,9 @@ pub fn crossover(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Crossover
         _ => (None, bounds(&curve, &sure, stretches.last()?.winner)),
     };
     Some(Crossover {
-        density: first.sparsity.density,
-        matrix: first.sparsity.matrix.map(str::to_owned),
+        shape: first.family.shape.cloned(),
+        density: first.family.density,
+        matrix: first.family.matrix.map(str::to_owned),
         kind,
         smallest: first.n,
         largest: last.n,

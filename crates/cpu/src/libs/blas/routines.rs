@@ -14,6 +14,8 @@ use super::{Provider, shim};
 use crate::{CellError, CellResult, Unavailable};
 
 const AS_IT_LIES: Letter = c"N".as_ptr();
+/// Asks for the transpose of a matrix.
+const TRANSPOSED: Letter = c"T".as_ptr();
 const LOWER: Letter = c"L".as_ptr();
 /// The leading columns of U and of V.
 const THIN: Letter = c"S".as_ptr();
@@ -136,11 +138,12 @@ impl Provider {
         if info == 0 { Ok(()) } else { Err(CellError::call(routine, format!("it ended with info {info}"))) }
     }
 
-    /// Computes `c = a b` for row-major matrices of m x k, k x n and m x n. To Fortran, this is the transpose of `b`
-    /// times the transpose of `a`.
+    /// Computes `c = a b` for row-major matrices of m x k, k x n and m x n, of which `a` and `b` may be stored `transposed`. To
+    /// Fortran, this is the transpose of `b` times the transpose of `a`.
     pub(crate) fn gemm<T: Blas>(
         &self,
         [m, n, k]: [usize; 3],
+        transposed: [bool; 2],
         a: &[T],
         b: &[T],
         c: &mut [T],
@@ -150,15 +153,21 @@ impl Provider {
         }
         let (m, n, k) = (self.int(m)?, self.int(n)?, self.int(k)?);
         let (alpha, beta) = (<T as Real>::from_f64(1.0), <T as Real>::from_f64(0.0));
-        let (a_row, b_row) = (k.max(1), n.max(1));
+        let [a_is_transposed, b_is_transposed] = transposed;
+        let (a_row, b_row, c_row) = (
+            if a_is_transposed { m } else { k }.max(1),
+            if b_is_transposed { k } else { n }.max(1),
+            n.max(1),
+        );
+        let [a_letter, b_letter] = transposed.map(|is| if is { TRANSPOSED } else { AS_IT_LIES });
         let (gemm, [a, b], c) = (T::routines(self).gemm, [a, b].map(<[T]>::as_ptr), c.as_mut_ptr());
         // SAFETY: the matrices hold m*k, k*n and m*n elements row after row, as checked above, and `c`, being
         // borrowed mutably, overlaps neither of the others.
         unsafe {
             let (m, n, k, alpha, beta) =
                 (&raw const m, &raw const n, &raw const k, &raw const alpha, &raw const beta);
-            let (a_row, b_row) = (&raw const a_row, &raw const b_row);
-            gemm(AS_IT_LIES, AS_IT_LIES, n, m, k, alpha, b, b_row, a, a_row, beta, c, b_row, 1, 1);
+            let (a_row, b_row, c_row) = (&raw const a_row, &raw const b_row, &raw const c_row);
+            gemm(b_letter, a_letter, n, m, k, alpha, b, b_row, a, a_row, beta, c, c_row, 1, 1);
         }
         Ok(())
     }

@@ -51,7 +51,7 @@ impl ThreadPool for BlasThreads {
         let provider = self.provider();
         self.wake_product.as_mut().map_or(Ok(()), |[a, b, c]| {
             let columns = b.len() / DEPTH;
-            provider.gemm([DEPTH, columns, DEPTH], a, b, c)
+            provider.gemm([DEPTH, columns, DEPTH], [false; 2], a, b, c)
         })
     }
 }

@@ -4,11 +4,14 @@
 
 mod dense;
 
+use std::ffi::c_void;
+
 pub use dense::{Matrix, Product};
 
 use cudarc::cublas::sys::{self, cublasComputeType_t, cublasGemmAlgo_t, cublasHandle_t, cublasOperation_t};
 use cudarc::cublas::sys::{cublasStatus_t, cudaDataType_t};
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
+use gpubench_ops::matmul::Products;
 
 use super::status::Status;
 use super::succeeded;
@@ -142,20 +145,64 @@ impl Cublas {
         Ok(made)
     }
 
-    /// Enqueues `c = a * b` for `n` by `n` row-major matrices whose elements have the sizes of `arithmetic`.
+    /// Enqueues row-major products `c = a * b` whose elements have the sizes of `arithmetic`.
+    ///
+    /// # Errors
+    /// The matrices exceed their slices, or a size 32 bits.
     pub fn multiply<A, C>(
         &self,
         arithmetic: Arithmetic,
-        n: i32,
+        products: &Products,
         a: &CudaSlice<A>,
         b: &CudaSlice<A>,
         c: &mut CudaSlice<C>,
     ) -> Result<()> {
-        self.multiply_padded(arithmetic, n, n, a, b, c)
+        let lens = products.lens();
+        let long_enough = [a.len(), b.len(), c.len()]
+            .iter()
+            .zip(lens)
+            .all(|(len, of_one)| products.batch.checked_mul(of_one).is_some_and(|needed| needed <= *len));
+        if !long_enough || (size_of::<A>(), size_of::<C>()) != arithmetic.bytes() {
+            return Err(CellError::Failed(format!("the operands do not fit {products:?} in {arithmetic:?}")));
+        }
+        let [m, n, k] = products.sides.map(checked_side);
+        let (m, n, k, count) = (m?, n?, k?, checked_side(products.batch)?);
+        let [a_leading, b_leading] = products.stored.map(|[_, cols]| checked_side(cols));
+        let (a_leading, b_leading) = (a_leading?, b_leading?);
+        let [a_step, b_step, c_step] = lens.map(|len| i64::try_from(len).unwrap_or(i64::MAX));
+        let [a_op, b_op] = products.transposed.map(|is_transposed| match is_transposed {
+            true => cublasOperation_t::CUBLAS_OP_T,
+            false => cublasOperation_t::CUBLAS_OP_N,
+        });
+        let stream = &self.cuda.stream;
+        let (a, b) = (a.device_ptr(stream).0 as *const _, b.device_ptr(stream).0 as *const _);
+        let c = c.device_ptr_mut(stream).0 as *mut _;
+        let (operand, answer, compute) = arithmetic.types();
+        let factors = Factors::default();
+        let (alpha, beta) = factors.of(arithmetic);
+        let (handle, default) = (self.handle, cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT);
+        // Row-major A is column-major A transposed, and (A B) transposed is B transposed times A transposed.
+        if count == 1 {
+            // SAFETY: the matrices lie within their slices and have these types (checked above); alpha and beta have the type
+            // of the sums and are read before the call returns, as the pointer mode is the host's.
+            return check("cublasGemmEx", unsafe {
+                sys::cublasGemmEx(
+                    handle, b_op, a_op, n, m, k, alpha, b, operand, b_leading, a, operand, a_leading, beta,
+                    c, answer, n, compute, default,
+                )
+            });
+        }
+        // SAFETY: as above, for each of the matrices, which lie one after another.
+        check("cublasGemmStridedBatchedEx", unsafe {
+            sys::cublasGemmStridedBatchedEx(
+                handle, b_op, a_op, n, m, k, alpha, b, operand, b_leading, b_step, a, operand, a_leading,
+                a_step, beta, c, answer, n, c_step, count, compute, default,
+            )
+        })
     }
 
-    /// Enqueues `c = a * b` like [`Cublas::multiply`] for operands whose rows begin `pitch` elements apart. A pitch below `n`
-    /// counts as `n`.
+    /// Enqueues `c = a * b` for `n` by `n` row-major matrices whose elements have the sizes of `arithmetic`, and for operands whose
+    /// rows begin `pitch` elements apart. A pitch below `n` counts as `n`.
     pub fn multiply_padded<A, C>(
         &self,
         arithmetic: Arithmetic,
@@ -180,12 +227,8 @@ impl Cublas {
         let (a, b) = (a.device_ptr(stream).0 as *const _, b.device_ptr(stream).0 as *const _);
         let c = c.device_ptr_mut(stream).0 as *mut _;
         let (operand, answer, compute) = arithmetic.types();
-        let (one, zero) = ([1f64], [0f64]);
-        let (one_f32, zero_f32) = ([1f32], [0f32]);
-        let (alpha, beta) = match arithmetic {
-            Arithmetic::F64 | Arithmetic::EmulatedF64 => (one.as_ptr().cast(), zero.as_ptr().cast()),
-            _ => (one_f32.as_ptr().cast(), zero_f32.as_ptr().cast()),
-        };
+        let factors = Factors::default();
+        let (alpha, beta) = factors.of(arithmetic);
         let (handle, plain) = (self.handle, cublasOperation_t::CUBLAS_OP_N);
         let default = cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT;
         // Row-major A is column-major A transposed, and (A B) transposed is B transposed times A transposed.
@@ -197,6 +240,31 @@ impl Cublas {
                 n, compute, default,
             )
         })
+    }
+}
+
+/// The factors 1 and 0 in both types of sums. Calls read them through pointers, so they must outlive a call.
+struct Factors {
+    single: [f32; 2],
+    double: [f64; 2],
+}
+
+impl Default for Factors {
+    fn default() -> Factors {
+        Factors { single: [1.0, 0.0], double: [1.0, 0.0] }
+    }
+}
+
+impl Factors {
+    /// Returns pointers to 1 and 0 in the type of the sums.
+    fn of(&self, arithmetic: Arithmetic) -> (*const c_void, *const c_void) {
+        let ([one_f32, zero_f32], [one, zero]) = (&self.single, &self.double);
+        match arithmetic {
+            Arithmetic::F64 | Arithmetic::EmulatedF64 => {
+                ((&raw const *one).cast(), (&raw const *zero).cast())
+            }
+            _ => ((&raw const *one_f32).cast(), (&raw const *zero_f32).cast()),
+        }
     }
 }
 

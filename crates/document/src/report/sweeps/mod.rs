@@ -11,11 +11,11 @@ use gpubench_analysis::answer::{
 use gpubench_report::case::DType;
 use gpubench_report::report::Report;
 
-/// The cases of one op, element type, cache state and sparsity, smallest first.
+/// The cases of one op, element type, cache state and family, smallest first.
 pub struct Sweep<'a> {
-    /// The cases of one op, element type, cache state and sparsity.
+    /// The cases of one op, element type, cache state and family.
     pub section: Section<'a>,
-    /// Op, and element type, cache state and sparsity where these differ in the report.
+    /// Op, shape, and element type, cache state and family where these differ in the report.
     pub name: String,
     /// Per kind of time the size from which B is faster; empty where no case has both contenders.
     pub crossovers: Vec<Crossover>,
@@ -35,8 +35,8 @@ impl<'a> Sweep<'a> {
     /// Returns whether another sweep is about the same cases, perhaps of another report.
     pub fn is_like(&self, other: &Sweep<'_>) -> bool {
         let (one, other) = (&self.section, &other.section);
-        (one.op, one.dtype, one.cache, one.common_sparsity())
-            == (other.op, other.dtype, other.cache, other.common_sparsity())
+        (one.op, one.dtype, one.cache, one.common_family())
+            == (other.op, other.dtype, other.cache, other.common_family())
     }
 
     /// The cases that have both contenders, or both with gpubench's tuned code.
@@ -69,11 +69,13 @@ impl<'a> Sweeps<'a> {
         let versus = Versus::of(report);
         let mut all = vec![];
         for section in sections_of(report, versus) {
-            for cases in section.by_sparsity() {
+            for cases in section.by_family() {
                 let dtype = several_dtypes.then(|| section.dtype.to_string());
                 let cache = both_caches.then(|| section.cache.to_string());
-                let sparsity = cases.common_sparsity().text().filter(|_| section.has_sparsities());
-                let parts = [Some(section.op.to_owned()), dtype, cache, sparsity];
+                let family = cases.common_family();
+                let is_named = section.has_families() || family.shape.is_some();
+                let family = family.text().filter(|_| is_named);
+                let parts = [Some(section.op.to_owned()), dtype, cache, family];
                 let name = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
                 all.push(Sweep { crossovers: crossovers(&cases), section: cases, name });
             }

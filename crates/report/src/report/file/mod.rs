@@ -259,9 +259,9 @@ pub fn parse(content: &Content) -> anyhow::Result<Report> {
 /// It contradicts itself.
 pub fn validated(mut report: Report) -> anyhow::Result<Report> {
     validate::check(&report)?;
-    // Layout 2 is layout 3 under other names. Aliases of the fields have read those of fields.
+    // Layout 3 is layout 4 without shapes, and layout 2 is layout 3 under other names. Aliases of the fields have read those of fields.
     report.rows.iter_mut().for_each(rename_variants);
-    if report.schema_version == 2 {
+    if [2, 3].contains(&report.schema_version) {
         report.schema_version = SCHEMA_VERSION;
     }
     sanitize(&mut report).context("the report contains text that cannot be shown; run the sweep again")?;

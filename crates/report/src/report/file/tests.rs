@@ -86,8 +86,8 @@ fn broken_files_are_refused_in_one_line_that_says_where() {
         (r#"{"schema_version": null}"#, "no schema_version"),
         (r#"{"schema_version": 1, "schema_version": 2}"#, "duplicate field"),
         (r#"{"schema_version": 1e999}"#, "number out of range"),
-        (r#"{"schema_version": 7}"#, "schema_version 7, but this gpubench reads 1 to 3"),
-        (r#"{"schema_version": 0}"#, "reads 1 to 3; use the version that wrote it"),
+        (r#"{"schema_version": 7}"#, "schema_version 7, but this gpubench reads 1 to 4"),
+        (r#"{"schema_version": 0}"#, "reads 1 to 4; use the version that wrote it"),
         (r#"{"schema_version": 1}"#, "missing field `environment`"),
     ] {
         assert!(refusal(text).contains(expected), "{text}");

@@ -57,7 +57,8 @@ pub(crate) fn check(report: &Report) -> anyhow::Result<()> {
     let mut places = HashMap::new();
     for (index, row) in report.rows.iter().enumerate() {
         let case = &row.case;
-        let case = (&case.op, case.n, case.dtype, case.density.map(f64::to_bits), &case.matrix, case.seed);
+        let of_family = (&case.shape, case.density.map(f64::to_bits), &case.matrix);
+        let case = (&case.op, case.n, case.dtype, of_family, case.seed);
         if let Some(first) = places.insert((case, &row.backend, &row.variant, row.cache), index) {
             bail!(
                 "rows {first} and {index} describe the same cell, {}; {FIX}",
@@ -75,6 +76,14 @@ pub(crate) fn check(report: &Report) -> anyhow::Result<()> {
 pub fn check_row(row: &Row) -> anyhow::Result<()> {
     check_names(row)?;
     ensure!(row.case.n >= 1, "n is 0, but must be at least 1; {FIX}");
+    if let Some(shape) = row.case.shape.as_ref().filter(|shape| !shape.varies()) {
+        let largest = shape.largest();
+        ensure!(
+            row.case.n == largest,
+            "n is {}, but the largest extent of the shape is {largest}; {FIX}",
+            row.case.n
+        );
+    }
     if let Some(density) = row.case.density {
         ensure!(
             (density > 0.0 || density == 0.0 && row.case.matrix.is_some()) && density <= 1.0,

@@ -88,7 +88,6 @@ pub(crate) fn compares_copies(cells: &[&PlannedCell], of_case: &[CellRun<'_>]) -
     let quick = of_op().filter(|other| work(other) <= MAX_COPY_WORK);
     let largest = quick.max_by(|a, b| work(a).total_cmp(&work(b)));
     let smallest = || of_op().min_by(|a, b| work(a).total_cmp(&work(b)));
-    let key = |planned: &PlannedCell| (planned.cell.case.n, planned.cell.case.dtype);
     let chosen = largest.or_else(smallest);
-    chosen.is_some_and(|chosen| key(chosen) == key(case) && chosen.cell.case.matrix == case.cell.case.matrix)
+    chosen.is_some_and(|chosen| chosen.cell.case == case.cell.case)
 }

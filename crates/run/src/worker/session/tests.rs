@@ -193,8 +193,15 @@ fn session(fault: &str) -> BackendSession {
 }
 
 fn cell(fault: &str, seed: u64, cache: Cache) -> Cell {
-    let case =
-        Case { op: "elementwise".into(), n: N as u64, dtype: DType::F32, density: None, matrix: None, seed };
+    let case = Case {
+        op: "elementwise".into(),
+        n: N as u64,
+        dtype: DType::F32,
+        density: None,
+        shape: None,
+        matrix: None,
+        seed,
+    };
     Cell { case, backend: "adversary".into(), variant: fault.into(), cache }
 }
 
@@ -318,7 +325,7 @@ fn verify_cpu() {
 fn verify_variant(session: &mut BackendSession, variant: &Variant) {
     let density = ["spgemm", "spmv"].contains(&variant.op.as_ref()).then_some(0.1);
     for (dtype, n, cache) in [(DType::F32, 65, Cache::Hot), (DType::F64, 200, Cache::Cold)] {
-        let case = Case { op: variant.op.to_string(), n, dtype, density, matrix: None, seed: 7 };
+        let case = Case { op: variant.op.to_string(), n, dtype, density, shape: None, matrix: None, seed: 7 };
         let cell = Cell { case, backend: "cpu".into(), variant: variant.name.to_string(), cache };
         match session.prepare(1, &cell, None, None, &mut |_| {}) {
             Ok(Reply::Prepared { .. }) => {}

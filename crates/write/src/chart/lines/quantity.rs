@@ -41,6 +41,7 @@ impl Quantity {
                     n,
                     dtype: DType::F32,
                     density: about.density,
+                    shape: None,
                     matrix: None,
                     seed: 0,
                 };

@@ -5,7 +5,7 @@ use gpubench_analysis::answer::{Comparison, Contender, Crossover, Kind, Kinds, P
 use gpubench_document::report::crossover_text::{crossover_text, size_text};
 use gpubench_document::report::sentences::largest;
 use gpubench_ops as op;
-use gpubench_report::case::Sparsity;
+use gpubench_report::case::Family;
 use gpubench_report::report::Row;
 use gpubench_report::report::quantity::time_text;
 use gpubench_text::grouped::distinct;
@@ -27,7 +27,7 @@ use gpubench_document::report::copies_clause;
 /// Part of the height of a plot that a label takes, in a page too.
 const LABEL_SHARE: f64 = 0.065;
 
-/// The only kind shown where several reports or sparsities share a chart.
+/// The only kind shown where several reports or families share a chart.
 const LONE_KIND: Kind = Kind::Resident;
 
 /// The looks of a kind's line.
@@ -82,7 +82,7 @@ impl SpeedUpLine {
 /// The chart of a sheet with the captions given; `None` when fewer than two sizes have both contenders: a table shows one
 /// better.
 pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChart> {
-    let lone_part = sheet.parts.first().filter(|part| sheet.parts.len() == 1 && !part.shows_sparsity);
+    let lone_part = sheet.parts.first().filter(|part| sheet.parts.len() == 1 && !part.shows_family);
     let lines = match lone_part {
         Some(part) => by_kind(part, &part.section.comparisons),
         None => by_part(&sheet.parts),
@@ -156,7 +156,7 @@ fn subtitle(lines: &[SpeedUpLine], sheet: &Sheet<'_>) -> String {
     format!("Best variants. {kernel}Resident: with launch and wait{copies}")
 }
 
-/// The kinds of some comparisons of one sparsity, then gpubench's tuned code.
+/// The kinds of some comparisons of one family, then gpubench's tuned code.
 pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<SpeedUpLine> {
     let all = report_kinds(part);
     let line = |label: &str, style, kind, points, crossover| {
@@ -164,7 +164,7 @@ pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Sp
         SpeedUpLine::of(ChartSeries { label, group, style, points, bends: vec![] }, kind, crossover)
     };
     let of_kind = |&kind: &Kind| {
-        let found = crossover(part, comparisons[0].sparsity, kind);
+        let found = crossover(part, comparisons[0].family, kind);
         line(all.name(kind), kind_style(kind), kind, points(comparisons, |one| one.pair(kind)), found)
     };
     let tuned = points(comparisons, |one| one.tuned_pair(Kind::Resident));
@@ -172,26 +172,26 @@ pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Sp
     kinds(part).iter().filter_map(of_kind).chain(tuned).collect()
 }
 
-/// One line a report and sparsity.
+/// One line a report and family.
 fn by_part(parts: &[Part<'_>]) -> Vec<SpeedUpLine> {
     let mut lines: Vec<SpeedUpLine> = vec![];
     for part in parts {
-        for comparisons in part.by_sparsity() {
-            let sparsity = comparisons[0].sparsity;
+        for comparisons in part.by_family() {
+            let family = comparisons[0].family;
             let series = ChartSeries {
-                label: part.label(None, sparsity),
+                label: part.label(None, family),
                 group: "Resident speed-up",
                 style: part_style(lines.len()),
                 points: points(comparisons, |one| one.pair(LONE_KIND)),
                 bends: vec![],
             };
-            lines.extend(SpeedUpLine::of(series, LONE_KIND, crossover(part, sparsity, LONE_KIND)));
+            lines.extend(SpeedUpLine::of(series, LONE_KIND, crossover(part, family, LONE_KIND)));
         }
     }
     lines
 }
 
-/// The looks of the `index`-th line where each is a report or a sparsity.
+/// The looks of the `index`-th line where each is a report or a family.
 fn part_style(index: usize) -> Style {
     const HUES: [Role; 7] =
         [Role::Blue, Role::Green, Role::Orange, Role::Purple, Role::Sky, Role::Vermilion, Role::Ink];
@@ -249,8 +249,8 @@ fn losses(part: &Part<'_>) -> Vec<LegendRow> {
     LegendRow::notes("Without a time", distinct(kinds(part).iter().flat_map(of_kind)))
 }
 
-fn crossover(part: &Part<'_>, sparsity: Sparsity<'_>, kind: Kind) -> Option<Crossover> {
-    part.crossovers.iter().find(|found| found.sparsity() == sparsity && found.kind == kind).cloned()
+fn crossover(part: &Part<'_>, family: Family<'_>, kind: Kind) -> Option<Crossover> {
+    part.crossovers.iter().find(|found| found.family() == family && found.kind == kind).cloned()
 }
 
 /// The mark of a line that crosses 1 between two sizes.

@@ -23,7 +23,7 @@ struct VariantLine<'a> {
     /// The name of its variant, which is a part of the label.
     variant: String,
     rows: Vec<&'a Row>,
-    /// A number for its report and sparsity.
+    /// A number for its report and family.
     turn: usize,
 }
 
@@ -42,7 +42,7 @@ impl VariantLine<'_> {
     fn is_pick_of(&self, auto: &VariantLine<'_>) -> bool {
         let [own, of_auto] = [self.rows[0], auto.rows[0]];
         auto.only_pick() == Some(own.variant.as_str())
-            && (&own.backend, own.case.sparsity()) == (&of_auto.backend, of_auto.case.sparsity())
+            && (&own.backend, own.case.family()) == (&of_auto.backend, of_auto.case.family())
             && self.turn == auto.turn
     }
 }
@@ -111,8 +111,8 @@ pub(crate) fn chart(
     Some(LineChart { kind, frame, axes, lines })
 }
 
-/// One line per variant and sparsity, in the order in which the rows name them; the shapes of markers also distinguish
-/// reports and sparsities.
+/// One line per variant and family, in the order in which the rows name them; the shapes of markers also distinguish
+/// reports and families.
 fn lines_of<'a>(
     part: &'a Part<'_>,
     quantity: Quantity,
@@ -120,13 +120,13 @@ fn lines_of<'a>(
     turn: usize,
 ) -> Vec<VariantLine<'a>> {
     let mut lines: Vec<VariantLine<'_>> = vec![];
-    let sparsities = part.by_sparsity().enumerate();
-    let comparisons = sparsities.flat_map(|(index, some)| some.iter().map(move |one| (turn + index, one)));
+    let families = part.by_family().enumerate();
+    let comparisons = families.flat_map(|(index, some)| some.iter().map(move |one| (turn + index, one)));
     for (turn, comparison) in comparisons {
         for &row in comparison.rows.iter().filter(|row| comparison.versus.covers(row)) {
             let Some(point) = point(row, quantity) else { continue };
             let variant = part.names.variant(row);
-            let label = part.label(Some(&variant), comparison.sparsity);
+            let label = part.label(Some(&variant), comparison.family);
             let group = group(row);
             match lines.iter_mut().find(|line| line.series.label == label && line.series.group == group) {
                 Some(line) => {

@@ -160,22 +160,22 @@ fn legend(report: &Report, page: &[Draft]) -> Vec<LegendRow> {
     lines.chain(tuned).chain(ring).chain(marks).collect()
 }
 
-/// One panel per sparsity with a size that both contenders have.
+/// One panel per family with a size that both contenders have.
 fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item = Draft> + 'a {
-    part.by_sparsity().filter_map(move |comparisons| {
+    part.by_family().filter_map(move |comparisons| {
         let mut lines = speed_up::by_kind(part, comparisons);
         // The work alone answers no question of a caller; it is in the charts of single ops.
         if lines.iter().any(|line| line.kind != Kind::Kernel) {
             lines.retain(|line| line.kind != Kind::Kernel);
         }
-        let sparsity = part.shown(comparisons[0].sparsity).clause();
+        let family = part.shown(comparisons[0].family).clause();
         let series: Vec<ChartSeries> = lines.iter().map(|line| only_last_label(&line.series)).collect();
         let sizes = sizes(&series);
         let only = if let [n] = sizes.as_slice() { Some(*n) } else { None };
         let size = only.map(|n| format!(", N = {n}")).unwrap_or_default();
         let figures = only.map(|n| figures(part, comparisons, n)).unwrap_or_default();
         let panel = OverviewPanel {
-            heading: format!("{}{sparsity}{size}", sheet.heading()),
+            heading: format!("{}{family}{size}", sheet.heading()),
             x: Axis::sizes("", &sizes, end_labels_room(&series, draw::POINT_TEXT, draw::MARKER)),
             lines: PlotLines {
                 series,
@@ -185,7 +185,7 @@ fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item
             },
             figures,
         };
-        let without_dtype = format!("{}{sparsity}{size}", sheet.heading_without_dtype());
+        let without_dtype = format!("{}{family}{size}", sheet.heading_without_dtype());
         (!sizes.is_empty()).then_some(Draft { dtype: sheet.subject.dtype, panel, without_dtype })
     })
 }

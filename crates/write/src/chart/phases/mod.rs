@@ -93,14 +93,14 @@ pub(crate) struct PhaseChart {
     pub(crate) names: [String; 2],
 }
 
-/// The charts of a sheet of one report, one per sparsity; none without phases of a GPU, or where the op has its copies in
+/// The charts of a sheet of one report, one per family; none without phases of a GPU, or where the op has its copies in
 /// its executions.
 pub(super) fn charts(sheet: &Sheet<'_>, captions: &[String]) -> Vec<PhaseChart> {
     let op = sheet.subject.op;
     if op::copies_itself(op) || !op::compares_sides(op) {
         return vec![];
     }
-    let part = |part| Part::by_sparsity(part).filter_map(move |some| chart(sheet, part, some, captions));
+    let part = |part| Part::by_family(part).filter_map(move |some| chart(sheet, part, some, captions));
     sheet.parts.iter().flat_map(part).collect()
 }
 
@@ -117,15 +117,15 @@ fn chart(
     let entry = |phase: Phase| LegendRow::Entry(LegendSample::Swatch(phase.hue()), phase.name().into());
     legend.extend(Phase::ALL.into_iter().rev().map(entry));
     legend.extend(first_use(part, comparisons));
-    let sparsity = part.shown(comparisons.first()?.sparsity);
+    let family = part.shown(comparisons.first()?.family);
     // Rows above the plot: the contenders, and B with pinned memory where that was measured too.
     let rows_above = 2 + usize::from(groups.iter().any(|group| group.pinned.is_some()));
     let frame = Frame {
-        name: sheet.name("phases") + &sparsity.suffix(),
+        name: sheet.name("phases") + &family.suffix(),
         title: format!(
             "{}{}: where does the time of {} go?",
             sheet.heading(),
-            sparsity.clause(),
+            family.clause(),
             name(versus, Contender::B)
         ),
         subtitle: format!(

@@ -1,0 +1,274 @@
+//! Shapes: the dimensions of a problem by name, each a number or a multiple of the size N that a sweep varies.
+
+use std::fmt;
+use std::str::FromStr;
+
+use anyhow::{Context, bail, ensure};
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The names of dimensions in the order in which texts and files have them; those that follow are words, such as a layout.
+const ORDER: [&str; 9] = ["m", "n", "k", "rows", "cols", "planes", RHS, BATCH, LAYOUT];
+
+/// Name of the number of problems of one shape that one execution computes.
+pub const BATCH: &str = "batch";
+
+/// Name of the number of right-hand sides.
+pub const RHS: &str = "rhs";
+
+/// Name of the layout of the operands of a product: `nn`, `nt`, `tn` or `tt`, where `t` is an operand that is stored transposed.
+pub const LAYOUT: &str = "layout";
+
+/// The value of a dimension.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Extent {
+    /// A number, at least 1.
+    Fixed(u64),
+    /// A multiple of the size N: `N`, `16N`.
+    OfSize(u64),
+    /// A word that is no extent, such as a layout.
+    Word(String),
+}
+
+impl Extent {
+    /// Returns the extent at size `n`, saturating; `None` for a word.
+    fn at(&self, n: u64) -> Option<u64> {
+        match self {
+            Extent::Fixed(extent) => Some(*extent),
+            Extent::OfSize(factor) => Some(factor.saturating_mul(n)),
+            Extent::Word(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Extent::Fixed(extent) => write!(f, "{extent}"),
+            Extent::OfSize(1) => f.write_str("N"),
+            Extent::OfSize(factor) => write!(f, "{factor}N"),
+            Extent::Word(word) => f.write_str(word),
+        }
+    }
+}
+
+impl FromStr for Extent {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Extent> {
+        let number = |digits: &str| {
+            ensure!(!digits.starts_with('0'), "'{text}' is no extent: extents are at least 1");
+            digits.parse::<u64>().with_context(|| format!("'{text}' is too large for any memory"))
+        };
+        let is_number = |text: &str| text.bytes().all(|c| c.is_ascii_digit());
+        match text.strip_suffix('N') {
+            Some("") => Ok(Extent::OfSize(1)),
+            Some(digits) if is_number(digits) => Ok(Extent::OfSize(number(digits)?)),
+            _ if !text.is_empty() && is_number(text) => Ok(Extent::Fixed(number(text)?)),
+            _ if is_name(text) => Ok(Extent::Word(text.to_owned())),
+            _ => bail!(
+                "'{text}' is no extent: write a number such as 512, or N or 16N for the size that varies"
+            ),
+        }
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.bytes().all(|c| matches!(c, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+}
+
+/// The dimensions of a problem by name. A batch of 1 and the layout `nn` are left out, so that equal shapes have equal texts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Shape(Vec<(String, Extent)>);
+
+impl Shape {
+    /// Makes a shape of dimensions in any order.
+    ///
+    /// # Errors
+    /// A name is missing, twice or no lower-case word; or a dimension that is an extent is a word, or the layout is none.
+    pub fn of(dimensions: impl IntoIterator<Item = (String, Extent)>) -> anyhow::Result<Shape> {
+        let rank = |name: &str| ORDER.iter().position(|known| *known == name).unwrap_or(ORDER.len());
+        let mut all: Vec<(String, Extent)> = dimensions.into_iter().collect();
+        for (name, extent) in &all {
+            ensure!(
+                is_name(name),
+                "'{name}' is no name of a dimension: names are words such as m, rows or batch"
+            );
+            let has_word = matches!(extent, Extent::Word(_));
+            ensure!(
+                has_word == (rank(name) >= rank(LAYOUT)),
+                "{name} cannot be {extent}: give {}",
+                match has_word {
+                    true => "a number or a multiple of N",
+                    false => "a word",
+                }
+            );
+        }
+        all.sort_by(|(a, _), (b, _)| (rank(a), a).cmp(&(rank(b), b)));
+        if let Some(twice) = all.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            bail!("{} is given twice: give each dimension once", twice[0].0);
+        }
+        let is_usual = |name: &str, extent: &Extent| match extent {
+            Extent::Fixed(1) => name == BATCH,
+            Extent::Word(word) => name == LAYOUT && word == "nn",
+            _ => false,
+        };
+        all.retain(|(name, extent)| !is_usual(name, extent));
+        let extents = all.iter().filter(|(_, extent)| !matches!(extent, Extent::Word(_))).count();
+        ensure!(
+            (1..=ORDER.len()).contains(&extents),
+            "a shape has {extents} dimensions: give 1 to {}",
+            ORDER.len()
+        );
+        Ok(Shape(all))
+    }
+
+    /// Returns the extent of a dimension at size `n`; `None` for one that the shape lacks.
+    pub fn extent(&self, name: &str, n: u64) -> Option<u64> {
+        self.get(name)?.at(n)
+    }
+
+    /// Returns the word of a name, such as the layout.
+    pub fn word(&self, name: &str) -> Option<&str> {
+        match self.get(name)? {
+            Extent::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&Extent> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, extent)| extent)
+    }
+
+    /// Returns the names of its dimensions.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Returns whether a dimension is a multiple of N.
+    pub fn varies(&self) -> bool {
+        self.0.iter().any(|(_, extent)| matches!(extent, Extent::OfSize(_)))
+    }
+
+    /// Returns the size of a problem whose shape does not vary: its largest extent.
+    pub fn largest(&self) -> u64 {
+        self.0.iter().filter_map(|(_, extent)| extent.at(1)).max().unwrap_or(1)
+    }
+
+    /// Returns the shape at size `n`: `4096x512x64 batch 10`.
+    pub fn at(&self, n: u64) -> String {
+        let at = |extent: &Extent| extent.at(n).map_or_else(|| extent.clone(), Extent::Fixed);
+        Shape(self.0.iter().map(|(name, extent)| (name.clone(), at(extent))).collect()).to_string()
+    }
+}
+
+/// `4096x512xN batch 64 nt`.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut before = "";
+        for (name, extent) in &self.0 {
+            match (name.as_str(), extent) {
+                (_, Extent::Word(word)) => write!(f, "{before}{word}")?,
+                (BATCH, _) => write!(f, "{before}batch {extent}")?,
+                _ => write!(f, "{}{extent}", if before.is_empty() { "" } else { "x" })?,
+            }
+            before = " ";
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Shape {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, extent)| (name, extent)))
+    }
+}
+
+impl Serialize for Extent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Extent::Fixed(extent) => serializer.serialize_u64(*extent),
+            _ => serializer.collect_str(self),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Extent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Extent, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Number(u64),
+            Text(String),
+        }
+        let text = match Written::deserialize(deserializer)? {
+            Written::Number(number) => number.to_string(),
+            Written::Text(text) => text,
+        };
+        text.parse().map_err(de::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for Shape {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Shape, D::Error> {
+        struct Dimensions;
+        impl<'de> Visitor<'de> for Dimensions {
+            type Value = Shape;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("dimensions by name")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Shape, A::Error> {
+                let mut all = vec![];
+                while let Some(dimension) = map.next_entry()? {
+                    if all.len() > ORDER.len() {
+                        return Err(de::Error::custom("the shape has too many dimensions"));
+                    }
+                    all.push(dimension);
+                }
+                Shape::of(all).map_err(de::Error::custom)
+            }
+        }
+        deserializer.deserialize_map(Dimensions)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(dimensions: &[(&str, &str)]) -> anyhow::Result<Shape> {
+        Shape::of(dimensions.iter().map(|(name, text)| ((*name).to_owned(), text.parse().unwrap())))
+    }
+
+    #[test]
+    fn a_shape_has_one_order_and_one_text_and_reads_back() {
+        let one =
+            shape(&[("layout", "nt"), ("k", "N"), ("batch", "64"), ("n", "512"), ("m", "4096")]).unwrap();
+        assert_eq!(
+            (one.to_string(), one.at(32)),
+            ("4096x512xN batch 64 nt".into(), "4096x512x32 batch 64 nt".into())
+        );
+        let json = r#"{"m":4096,"n":512,"k":"N","batch":64,"layout":"nt"}"#;
+        assert_eq!(
+            (serde_json::to_string(&one).unwrap(), serde_json::from_str(json).ok()),
+            (json.into(), Some(one))
+        );
+        let usual =
+            shape(&[("m", "16N"), ("n", "16N"), ("k", "N"), ("batch", "1"), ("layout", "nn")]).unwrap();
+        assert_eq!((usual.to_string().as_str(), usual.extent("m", 3)), ("16Nx16NxN", Some(48)));
+        assert!(usual.varies() && usual.extent(BATCH, 3).is_none() && usual.word(LAYOUT).is_none());
+    }
+
+    #[test]
+    fn what_is_no_shape_is_refused() {
+        for wrong in [&[("m", "4"), ("m", "5")][..], &[("m", "nt")], &[("layout", "4")], &[], &[("Q", "4")]] {
+            assert!(shape(wrong).is_err(), "{wrong:?}");
+        }
+        for wrong in ["0", "00", "0N", "-1", "1.5", "NN", "N16", "", "99999999999999999999", "\u{7}"] {
+            assert!(wrong.parse::<Extent>().is_err(), "{wrong:?}");
+        }
+    }
+}

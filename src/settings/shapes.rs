@@ -1,0 +1,285 @@
+//! Parses shapes, `4096x512xN` or `m=4096,n=512,k=64..1024:x2`, and makes those of a sweep with the batches and layouts.
+
+use anyhow::{Context, Result, anyhow, ensure};
+use serde::Serialize;
+
+use super::options::SweepOptions;
+use super::sizes;
+use crate::op::{OPS, Op};
+use crate::shape::{BATCH, Extent, LAYOUT, Shape};
+
+/// A shape as the user writes it: dimensions without names in the op's order, or with names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WrittenShape(Vec<(Option<String>, Values)>);
+
+/// The values of one dimension.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// One extent.
+    One(Extent),
+    /// Several, of which the sweep takes one after another.
+    Several(Vec<u64>),
+}
+
+/// A shape of a sweep with its sizes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SweepShape {
+    /// The shape; `None` for square operands.
+    pub shape: Option<Shape>,
+    /// Sizes N, ascending, each once; of a shape that does not vary its largest extent.
+    pub sizes: Vec<u64>,
+}
+
+impl Values {
+    fn parse(text: &str) -> Result<Values> {
+        if text.contains("..") {
+            return Ok(Values::Several(sizes::parse(text)?));
+        }
+        text.trim().parse().map(Values::One)
+    }
+}
+
+/// Parses shapes that commas separate; commas also separate the named dimensions of one shape, up to a name that it has already.
+pub fn parse(text: &str) -> Result<Vec<WrittenShape>> {
+    let mut shapes: Vec<WrittenShape> = vec![];
+    for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+        let Some((name, value)) = item.split_once('=') else {
+            let extents = item.split('x').map(|extent| Ok((None, Values::One(extent.trim().parse()?))));
+            let shape: Result<Vec<_>> = extents.collect();
+            shapes.push(WrittenShape(shape.with_context(|| format!("shape '{item}'")).map_err(joined)?));
+            continue;
+        };
+        let name = name.trim();
+        let dimension =
+            (Some(name.to_owned()), Values::parse(value).map_err(|error| anyhow!("{name}: {error}"))?);
+        let is_open = |shape: &&mut WrittenShape| {
+            shape.0.iter().all(|(known, _)| known.as_deref().is_some_and(|known| known != name))
+        };
+        match shapes.last_mut().filter(is_open) {
+            Some(shape) => shape.0.push(dimension),
+            None => shapes.push(WrittenShape(vec![dimension])),
+        }
+    }
+    ensure!(!shapes.is_empty(), "no shape is given: write one such as 4096x512xN or m=4096,n=512,k=64");
+    Ok(shapes)
+}
+
+fn joined(error: anyhow::Error) -> anyhow::Error {
+    anyhow!("{error:#}")
+}
+
+/// Parses a list of batches: numbers and ranges, or N.
+pub fn parse_batches(text: &str) -> Result<Values> {
+    match text.trim() {
+        "N" => Ok(Values::One(Extent::OfSize(1))),
+        _ => Ok(match sizes::parse(text)?[..] {
+            [batch] => Values::One(Extent::Fixed(batch)),
+            ref batches => Values::Several(batches.to_vec()),
+        }),
+    }
+}
+
+/// Returns whether a sweep has shapes at all.
+pub(super) fn is_asked(asked: &SweepOptions) -> bool {
+    asked.shape.is_some() || asked.batch.is_some() || asked.layout.is_some()
+}
+
+/// Returns the ops that take shapes.
+pub(super) fn ops() -> impl Iterator<Item = &'static str> {
+    OPS.iter().filter(|op| !op.about().dimensions.is_empty()).map(|op| op.name())
+}
+
+/// Returns the shapes of a sweep of `op`; none where no option asks for any. `sizes` are those of the op by default.
+///
+/// # Errors
+/// The op has no such shapes; or more than one dimension varies, or none although sizes are given.
+pub(super) fn of(op: &dyn Op, asked: &SweepOptions) -> Result<Vec<SweepShape>> {
+    if !is_asked(asked) {
+        return Ok(vec![]);
+    }
+    let about = op.about();
+    ensure!(
+        !about.dimensions.is_empty(),
+        "--shape: {} has no shapes, its operands are N x N: choose --ops from {}",
+        op.name(),
+        ops().collect::<Vec<_>>().join(", ")
+    );
+    let square = [WrittenShape(vec![])];
+    let written = asked.shape.as_ref().map_or(&square[..], |shapes| &shapes.0);
+    let layouts =
+        asked.layout.as_ref().map_or_else(|| vec![None], |layouts| layouts.0.iter().map(Some).collect());
+    let mut found = vec![];
+    for shape in written {
+        for layout in &layouts {
+            let mut named = shape.named(op)?;
+            named.extend(layout.map(|layout| (LAYOUT.to_owned(), Values::One(Extent::Word(layout.clone())))));
+            for values in with_batches(named, asked.batch.as_ref().map(|batches| &batches.0)) {
+                found.push(swept(op, values, asked)?);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The dimensions of a shape by name, with all their values.
+type Named = Vec<(String, Values)>;
+
+impl WrittenShape {
+    /// Returns the dimensions by the names of the op; those that are not given are N.
+    fn named(&self, op: &dyn Op) -> Result<Named> {
+        let about = op.about();
+        let (name, all) = (op.name(), about.dimensions.join(" x "));
+        let mut found: Named = vec![];
+        let has_names = self.0.iter().all(|(name, _)| name.is_some());
+        if has_names {
+            for (dimension, values) in &self.0 {
+                let dimension = dimension.clone().unwrap_or_default();
+                let is_known = about.dimensions.iter().chain(about.further).any(|known| *known == dimension);
+                ensure!(
+                    is_known,
+                    "--shape: {name} has no dimension {dimension}: it has {}",
+                    about.dimensions.iter().chain(about.further).copied().collect::<Vec<_>>().join(", ")
+                );
+                found.push((dimension, values.clone()));
+            }
+        } else {
+            ensure!(
+                self.0.len() == about.dimensions.len(),
+                "--shape: {name} has {} dimensions, {all}, but {} are given: write {}",
+                about.dimensions.len(),
+                self.0.len(),
+                vec!["512"; about.dimensions.len()].join("x")
+            );
+            let names = about.dimensions.iter().map(|name| (*name).to_owned());
+            found.extend(names.zip(self.0.iter().map(|(_, values)| values.clone())));
+        }
+        for dimension in about.dimensions {
+            if !found.iter().any(|(name, _)| name == dimension) {
+                found.push(((*dimension).to_owned(), Values::One(Extent::OfSize(1))));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Returns a shape once per batch, or with a batch that varies where nothing else does.
+fn with_batches(shape: Named, batches: Option<&Values>) -> Vec<Named> {
+    let with = |values: Values| shape.iter().cloned().chain([(BATCH.to_owned(), values)]).collect();
+    let varies =
+        shape.iter().any(|(_, values)| !matches!(values, Values::One(Extent::Fixed(_) | Extent::Word(_))));
+    match batches {
+        None => vec![shape],
+        Some(Values::Several(batches)) if varies => {
+            batches.iter().map(|batch| with(Values::One(Extent::Fixed(*batch)))).collect()
+        }
+        Some(values) => vec![with(values.clone())],
+    }
+}
+
+/// Makes a shape with its sizes: the values of the one dimension that has several, or those of `--sizes`.
+fn swept(op: &dyn Op, named: Named, asked: &SweepOptions) -> Result<SweepShape> {
+    let mut several = None;
+    let mut dimensions = vec![];
+    for (name, values) in named {
+        let extent = match values {
+            Values::One(extent) => extent,
+            Values::Several(values) => {
+                ensure!(
+                    several.is_none(),
+                    "--shape: two dimensions have several values: give all but one a single one"
+                );
+                several = Some((name.clone(), values));
+                Extent::OfSize(1)
+            }
+        };
+        dimensions.push((name, extent));
+    }
+    let count = dimensions.iter().filter(|(_, extent)| matches!(extent, Extent::OfSize(_))).count();
+    if let Some((name, _)) = &several {
+        ensure!(
+            count == 1 && asked.sizes.is_none(),
+            "--shape: {name} has several values, so that nothing else can vary: give every other dimension a number, and \
+             omit --sizes"
+        );
+    }
+    let about = op.about();
+    let shape = Shape::of(dimensions).map_err(|error| anyhow!("--shape: {error}"))?;
+    if let Some(name) =
+        shape.names().find(|name| !about.dimensions.iter().chain(about.further).any(|known| known == name))
+    {
+        let option = if name == BATCH || name == LAYOUT { format!("--{name}") } else { "--shape".to_owned() };
+        let all = about.dimensions.iter().chain(about.further).copied().collect::<Vec<_>>().join(", ");
+        return Err(anyhow!("{option}: {} has no {name}: its dimensions are {all}", op.name()));
+    }
+    if let Some(reason) = op.refuse_shape(&shape) {
+        return Err(anyhow!("--shape {shape}: {reason}"));
+    }
+    let sizes = match several {
+        Some((_, values)) => values,
+        None if shape.varies() => asked.sizes.clone().map_or_else(|| about.sizes.to_vec(), |sizes| sizes.0),
+        None => {
+            ensure!(
+                asked.sizes.is_none(),
+                "--sizes has no effect on the shape {shape}: write N for the dimension that varies, or omit --sizes"
+            );
+            vec![shape.largest()]
+        }
+    };
+    let is_square = shape.names().eq(about.dimensions.iter().copied())
+        && about.dimensions.iter().all(|name| shape.extent(name, 7) == Some(7));
+    Ok(SweepShape { shape: (!is_square).then_some(shape), sizes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op;
+    use crate::settings::options::tests::options;
+
+    /// Returns the shapes with their sizes that options mean for matmul, or the reason for refusing them.
+    fn shapes(line: &str) -> String {
+        let found = of(op::find("matmul").unwrap(), &options(line));
+        let text = |found: &SweepShape| {
+            let shape = found.shape.as_ref().map_or("square".to_owned(), Shape::to_string);
+            format!("{shape}: {}", found.sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(" "))
+        };
+        match found {
+            Ok(found) => found.iter().map(text).collect::<Vec<_>>().join("; "),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn shapes_batches_and_layouts_make_sweeps() {
+        for (line, expected) in [
+            ("", ""),
+            ("--shape 4096x512x64", "4096x512x64: 4096"),
+            ("--shape 16Nx16NxN --sizes 8,16", "16Nx16NxN: 8 16"),
+            ("--shape m=4096,n=512,k=64..256:x2", "4096x512xN: 64 128 256"),
+            ("--shape k=32,m=8,n=8,k=64,m=5,n=5 --batch 7", "8x8x32 batch 7: 32; 5x5x64 batch 7: 64"),
+            ("--shape k=32 --sizes 9", "NxNx32: 9"),
+            ("--batch 1,64 --sizes 8", "square: 8; NxNxN batch 64: 8"),
+            ("--shape 32x32x32 --batch 1..16:x4", "32x32x32 batch N: 1 4 16"),
+            ("--shape 32x32x32 --batch N --sizes 5", "32x32x32 batch N: 5"),
+            ("--layout nn,nt --sizes 5", "square: 5; NxNxN nt: 5"),
+        ] {
+            assert_eq!(shapes(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_swept_is_refused_with_the_next_step() {
+        for (line, expected) in [
+            ("--shape 4096x512", "matmul has 3 dimensions, m x n x k, but 2 are given: write 512x512x512"),
+            ("--shape q=4", "matmul has no dimension q: it has m, n, k, batch, layout"),
+            ("--shape 4x4x4 --sizes 9", "omit --sizes"),
+            ("--shape m=2..4:x2,n=4", "nothing else can vary"),
+            ("--shape m=2..4:x2,n=2..4:x2,k=4", "two dimensions"),
+            ("--layout nx", "layout nx is none of nn, nt, tn, tt"),
+        ] {
+            assert!(shapes(line).contains(expected), "{line}: {}", shapes(line));
+        }
+        let error = of(op::find("fft").unwrap(), &options("--batch 4")).unwrap_err().to_string();
+        assert!(error.contains("fft has no shapes") && error.contains("choose --ops from"), "{error}");
+    }
+}
