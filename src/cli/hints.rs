@@ -16,9 +16,8 @@ use crate::write::chart;
 const OTHERS: &[(&str, &str)] = &[
     ("time", "did you mean '--max-time'?"),
     ("n", "did you mean '--sizes'?"),
-    ("shape", "operands are square, N x N: --sizes N"),
-    ("m", "operands are square, N x N: --sizes N"),
-    ("k", "operands are square, N x N: --sizes N"),
+    ("m", "did you mean '--shape m=4096,n=512,k=64'?"),
+    ("k", "did you mean '--shape m=4096,n=512,k=64'?"),
 ];
 
 /// Returns the hint for an argument that `command`, which `line` calls, does not have, to follow a colon; `None` if nothing is similar

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::backend::external::ADAPTERS;
 use crate::backend::{Accuracy, BACKENDS, Options, Origin, Side, Variant};
 use crate::case::DType;
-use crate::op::{OPS, Op};
+use crate::op::{About, OPS, Op};
 use crate::settings::names::is_file;
 use crate::settings::options::Ops;
 
@@ -25,6 +25,9 @@ struct OpEntry {
     summary: &'static str,
     default_sizes: &'static [u64],
     default_density: Option<f64>,
+    /// The dimensions of a shape, such as `m x n x k (batch, layout)`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shape: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -69,6 +72,7 @@ impl Inventory {
             summary: op.about().summary,
             default_sizes: op.about().sizes,
             default_density: op.default_density(),
+            shape: shape(&op.about()),
         };
         let own = BACKENDS.iter().map(|backend| (backend.name, backend.summary));
         let backends = own.chain(ADAPTERS.iter().map(|adapter| (adapter.name, adapter.summary)));
@@ -96,7 +100,8 @@ impl Inventory {
         }
         for op in &self.ops {
             let about = wrapped(&format!("{}: {}", op.name, op.summary));
-            let sizes = wrapped(&format!("Default sizes: {}", op.sizes()));
+            let shape = op.shape.iter().map(|shape| wrapped(&format!("Shape: {shape}"))).collect::<String>();
+            let sizes = wrapped(&format!("Default sizes: {}", op.sizes())) + &shape;
             let variants = self.variants.iter().filter(|variant| variant.op == op.name);
             let headings = ["Variant", "", "Origin", "Precision", "Description"];
             let variants = listing(&headings, variants.map(VariantEntry::line), width);
@@ -150,6 +155,13 @@ impl OpEntry {
         let sizes = self.default_sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
         sizes + &self.default_density.map(|density| format!(" (density {density})")).unwrap_or_default()
     }
+}
+
+/// Returns the dimensions of an op's shapes, and what they may have besides: `m x n x k (batch, layout)`.
+fn shape(about: &About) -> Option<String> {
+    let further =
+        if about.further.is_empty() { String::new() } else { format!(" ({})", about.further.join(", ")) };
+    (!about.dimensions.is_empty()).then(|| about.dimensions.join(" x ") + &further)
 }
 
 impl VariantEntry {

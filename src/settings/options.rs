@@ -68,11 +68,16 @@ pub struct SweepOptions {
     #[arg(long, value_name = "LIST", help_heading = WHAT)]
     Table variants: Variants,
 
-    /// Sweep to run: a TOML file, or a built-in one: quick, article, article-python, full, lessons,
-    /// cpu-peers or gpu-peers
+    /// Sweep to run: a TOML file, or a built-in one: quick, article, article-python, full, lessons, shapes,
+    /// batched, cpu-peers or gpu-peers
     #[arg(long, value_name = "FILE", help_heading = WHAT)]
     #[serde(skip)]
     Line config: String,
+
+    /// Problems to measure, one JSON object a line: {"op": "matmul", "m": 4096, "n": 512, "k": 64, "dtype": "f32"}
+    #[arg(long, value_name = "FILE", help_heading = WHAT)]
+    #[serde(skip)]
+    Line problems: PathBuf,
 
     /// Density of sparse operands, above 0 and at most 1. Default: 0.01 for spgemm, 0.05 for spmv
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, help_heading = WHAT)]
@@ -190,7 +195,7 @@ pub struct SweepOptions {
 
 impl SweepOptions {
     /// Returns the values of the options that start a program or load a library. All others are numbers and names, or, as
-    /// `--config`, `--sim` and `--matrix`, files that are only read.
+    /// `--config`, `--problems`, `--sim` and `--matrix`, files that are only read.
     pub fn code_values(&self) -> [(&'static str, Vec<String>); 4] {
         let path = |path: &PathBuf| path.display().to_string();
         let command = |NamedCommand { name, words }: &NamedCommand| {
@@ -318,7 +323,7 @@ pub(crate) mod tests {
     #[test]
     fn every_option_that_names_a_file_is_one_of_code_or_is_only_read() {
         let code = SweepOptions::default().code_values().map(|(option, _)| option);
-        let only_read = ["--config", "--sim", "--matrix"];
+        let only_read = ["--config", "--sim", "--matrix", "--problems"];
         let command = SweepOptions::augment_args(Command::new("test"));
         for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
             let values = arg.get_value_names().unwrap_or_default();

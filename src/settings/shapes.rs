@@ -80,7 +80,7 @@ pub fn parse_batches(text: &str) -> Result<Values> {
 }
 
 /// Returns whether a sweep has shapes at all.
-pub(super) fn is_asked(asked: &SweepOptions) -> bool {
+pub fn is_asked(asked: &SweepOptions) -> bool {
     asked.shape.is_some() || asked.batch.is_some() || asked.layout.is_some()
 }
 
@@ -118,6 +118,12 @@ pub(super) fn of(op: &dyn Op, asked: &SweepOptions) -> Result<Vec<SweepShape>> {
             }
         }
     }
+    let varies = |one: &SweepShape| one.shape.as_ref().is_none_or(Shape::varies);
+    ensure!(
+        asked.sizes.is_none() || found.iter().any(varies),
+        "--sizes has no effect on the shapes of {}: write N for a dimension that varies, or omit --sizes",
+        op.name()
+    );
     Ok(found)
 }
 
@@ -217,13 +223,7 @@ fn swept(op: &dyn Op, named: Named, asked: &SweepOptions) -> Result<SweepShape> 
     let sizes = match several {
         Some((_, values)) => values,
         None if shape.varies() => asked.sizes.clone().map_or_else(|| about.sizes.to_vec(), |sizes| sizes.0),
-        None => {
-            ensure!(
-                asked.sizes.is_none(),
-                "--sizes has no effect on the shape {shape}: write N for the dimension that varies, or omit --sizes"
-            );
-            vec![shape.largest()]
-        }
+        None => vec![shape.largest()],
     };
     let is_square = shape.names().eq(about.dimensions.iter().copied())
         && about.dimensions.iter().all(|name| shape.extent(name, 7) == Some(7));

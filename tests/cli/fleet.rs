@@ -63,7 +63,7 @@ fn two_kept_reports_are_merged_and_shown_side_by_side() {
     assert!(shown.stdout.starts_with("2 reports, 2 runs of 1 device, "), "{}", shown.stdout);
     shown.prints(&["1 x NVIDIA H200", "GPU: median time", "CPU: median time", "max/min", "matmul  "]);
     let csv = folder.succeeds("show m.json --format csv").stdout;
-    assert!(csv.starts_with("op,dtype,cache,n,density,matrix,seed,"), "{csv}");
+    assert!(csv.starts_with("op,dtype,cache,n,shape,density,matrix,seed,"), "{csv}");
     let table = folder.succeeds("show m.json --format json").json();
     assert_eq!(items(&table["tables"][0]["columns"]).len(), 2);
     folder.succeeds("plot m.json --out charts --format svg");

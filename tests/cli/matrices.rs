@@ -72,7 +72,10 @@ fn what_does_not_go_with_a_matrix_is_refused_in_one_line() {
     folder.write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n1 2 0\n");
     folder.write("sweep.toml", "matrix = 'sym.mtx'\n[[sweep]]\nops = 'fft'\n");
     for (line, expected) in [
-        ("--matrix sym.mtx --sizes 5", "--matrix takes sizes and densities from its files: omit --sizes"),
+        (
+            "--matrix sym.mtx --sizes 5",
+            "--matrix takes sizes, densities and shapes from its files: omit --sizes",
+        ),
         ("--matrix sym.mtx --density 0.5", "omit --density"),
         (
             "--matrix sym.mtx --ops spmv,fft",

@@ -17,6 +17,7 @@ mod report;
 mod results;
 mod resume;
 mod screen;
+mod shapes;
 mod stops;
 mod transfer;
 mod trend;

@@ -165,7 +165,8 @@ fn options_and_commands_of_other_programs_get_what_to_write_here() {
         --list => did you mean 'gpubench list'?
         --doctor => did you mean 'gpubench doctor'?
         run --time 5s => did you mean '--max-time'?
-        run --shape 4096x512x512 => unknown argument '--shape': operands are square, N x N: --sizes N
+        run --k 64 => unknown argument '--k': did you mean '--shape m=4096,n=512,k=64'?
+        run --shape 4096x512x512 => --shape, --batch and --layout need the op whose shape it is: add --ops
         list --ops fft => write its value alone, as in 'gpubench list VALUE'
         baseline save --name x => write its value alone, as in 'gpubench baseline save VALUE'
         version => unknown command 'version': did you mean 'gpubench --version'?
@@ -183,8 +184,7 @@ fn options_and_commands_of_other_programs_get_what_to_write_here() {
 fn what_resembles_no_option_gets_no_suggestion_and_hidden_options_never_are_one() {
     let folder = Folder::new();
     let all = folder.succeeds("help run").stdout;
-    let strange =
-        "--batch --vectors --calls --isolat --isolation --list-all --energy --watch --zzz -x --stride";
+    let strange = "--vectors --calls --isolat --isolation --list-all --energy --watch --zzz -x --stride";
     for word in strange.split(' ') {
         let message = folder.run_line(&format!("run {word}")).stderr;
         assert_eq!(message, format!("gpubench: unknown argument '{word}'; see 'gpubench run --help'\n"));

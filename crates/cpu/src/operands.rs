@@ -68,8 +68,8 @@ pub(crate) struct HostMatrix<T> {
     rows: usize,
     cols: usize,
     pub(crate) elements: Vec<T>,
-    /// Whether the elements lie column after column.
-    pub(crate) by_columns: bool,
+    /// Number of matrices, one below the other, whose elements lie column after column; 0 if all lie row after row.
+    pub(crate) by_columns: usize,
     into_values: fn(Vec<T>) -> Values,
     from_values: fn(Values) -> CellResult<Vec<T>>,
 }
@@ -83,7 +83,7 @@ impl<T: Real> HostMatrix<T> {
 
     pub(crate) fn real(rows: usize, cols: usize, elements: Vec<T>) -> Self {
         let (into_values, from_values) = (T::into_values, T::from_values);
-        HostMatrix { rows, cols, elements, by_columns: false, into_values, from_values }
+        HostMatrix { rows, cols, elements, by_columns: 0, into_values, from_values }
     }
 
     pub(crate) fn zeros(rows: usize, cols: usize) -> Self {
@@ -94,7 +94,14 @@ impl<T: Real> HostMatrix<T> {
 impl<T: Real> HostMatrix<Complex<T>> {
     pub(crate) fn complex(rows: usize, cols: usize, elements: Vec<Complex<T>>) -> Self {
         let (into_values, from_values) = (T::into_complex_values, T::from_complex_values);
-        HostMatrix { rows, cols, elements, by_columns: false, into_values, from_values }
+        HostMatrix { rows, cols, elements, by_columns: 0, into_values, from_values }
+    }
+}
+
+impl<T> HostMatrix<T> {
+    /// Returns the numbers of rows and columns.
+    pub(crate) fn shape(&self) -> [usize; 2] {
+        [self.rows, self.cols]
     }
 }
 
@@ -104,17 +111,36 @@ impl<T: Copy> HostMatrix<T> {
         Operand::Dense(Dense { rows: self.rows, cols: self.cols, values })
     }
 
+    /// Takes the elements of rows that follow each other.
+    pub(crate) fn copy_rows(&mut self, rows: &[T]) {
+        if self.by_columns == 0 {
+            return self.elements.copy_from_slice(rows);
+        }
+        let (height, cols) = (self.rows / self.by_columns, self.cols);
+        for (index, value) in rows.iter().enumerate() {
+            let (row, col) = (index / cols, index % cols);
+            self.elements[row / height * height * cols + col * height + row % height] = *value;
+        }
+    }
+
     /// Returns a copy, row after row.
     pub(crate) fn copied(&self) -> Operand {
         let (rows, cols) = (self.rows, self.cols);
-        let by_rows = |index: usize| self.elements[index % cols * rows + index / cols];
-        self.operand(if self.by_columns { (0..rows * cols).map(by_rows).collect() } else { self.to_vec() })
+        if self.by_columns == 0 {
+            return self.operand(self.to_vec());
+        }
+        let height = rows / self.by_columns;
+        let by_rows = |index: usize| {
+            let (row, col) = (index / cols, index % cols);
+            self.elements[row / height * height * cols + col * height + row % height]
+        };
+        self.operand((0..rows * cols).map(by_rows).collect())
     }
 }
 
 impl<T: Copy> Lendable for HostMatrix<T> {
     fn lend(&mut self) -> Operand {
-        if self.by_columns {
+        if self.by_columns > 0 {
             return self.copied();
         }
         let elements = take(&mut self.elements);
@@ -122,7 +148,7 @@ impl<T: Copy> Lendable for HostMatrix<T> {
     }
 
     fn put_back(&mut self, operand: Operand) -> CellResult<()> {
-        if !self.by_columns {
+        if self.by_columns == 0 {
             self.elements = (self.from_values)(operand.into_values())?;
         }
         Ok(())

@@ -170,7 +170,7 @@ impl fmt::Display for Shape {
         for (name, extent) in &self.0 {
             match (name.as_str(), extent) {
                 (_, Extent::Word(word)) => write!(f, "{before}{word}")?,
-                (BATCH, _) => write!(f, "{before}batch {extent}")?,
+                (BATCH | RHS, _) => write!(f, "{before}{name} {extent}")?,
                 _ => write!(f, "{}{extent}", if before.is_empty() { "" } else { "x" })?,
             }
             before = " ";
@@ -260,6 +260,15 @@ mod tests {
             shape(&[("m", "16N"), ("n", "16N"), ("k", "N"), ("batch", "1"), ("layout", "nn")]).unwrap();
         assert_eq!((usual.to_string().as_str(), usual.extent("m", 3)), ("16Nx16NxN", Some(48)));
         assert!(usual.varies() && usual.extent(BATCH, 3).is_none() && usual.word(LAYOUT).is_none());
+    }
+
+    #[test]
+    fn right_hand_sides_and_batches_follow_the_dimensions() {
+        let systems = shape(&[("batch", "8"), ("rhs", "N"), ("n", "50")]).unwrap();
+        assert_eq!(
+            (systems.to_string(), systems.at(4)),
+            ("50 rhs N batch 8".into(), "50 rhs 4 batch 8".into())
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod resume;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use gpubench_text::count::{agree, counted};
 
 use self::dry::write_plan;
@@ -24,6 +24,7 @@ use crate::plan::{self, Plan};
 use crate::report::{Outcome, Report, file};
 use crate::settings::config::{self, SweepFile};
 use crate::settings::options::{Contenders, SweepOptions};
+use crate::settings::shapes;
 use crate::settings::{Destination, OutputSettings, RESULTS, Settings, names, new_folder};
 use crate::write::report::FORMATS;
 
@@ -59,13 +60,30 @@ pub(crate) fn libraries(files: &[PathBuf]) -> Result<Option<Vec<PathBuf>>> {
 /// The sweep that runs if the command line names neither ops nor a sweep.
 const DEFAULT_SWEEP: &str = "quick";
 
-/// Returns whether the options name neither ops nor a sweep nor matrices.
+/// Returns whether the options name neither ops nor a sweep nor matrices nor shapes.
 fn names_nothing(options: &SweepOptions) -> bool {
-    options.config.is_none() && options.ops.is_none() && options.matrix.is_none()
+    options.config.is_none()
+        && options.ops.is_none()
+        && options.matrix.is_none()
+        && !shapes::is_asked(options)
 }
 
 /// Reads the sweep file in the options, or the default sweep if they name nothing.
 pub(crate) fn sweep_file(options: &SweepOptions) -> Result<Option<SweepFile>> {
+    if let Some(file) = &options.problems {
+        let others = [
+            ("--config", options.config.is_some()),
+            ("--sizes", options.sizes.is_some()),
+            ("--shape", options.shape.is_some()),
+            ("--batch", options.batch.is_some()),
+            ("--layout", options.layout.is_some()),
+            ("--matrix", options.matrix.is_some()),
+        ];
+        for (option, is_given) in others {
+            ensure!(!is_given, "--problems has its own operations and shapes: omit {option}");
+        }
+        return config::problems::read(file).map(Some);
+    }
     let name = options.config.as_deref().or(names_nothing(options).then_some(DEFAULT_SWEEP));
     name.map(config::read).transpose()
 }

@@ -1,5 +1,7 @@
 //! Reads sweep files: TOML with defaults at the top and `[[sweep]]` tables below. Built-in sweeps are embedded.
 
+pub mod problems;
+
 use std::io;
 use std::path::Path;
 
@@ -20,6 +22,8 @@ pub static BUILT_IN: &[(&str, &str)] = &[
     ("article-python", include_str!("../../../configs/article-python.toml")),
     ("full", include_str!("../../../configs/full.toml")),
     ("lessons", include_str!("../../../configs/lessons.toml")),
+    ("shapes", include_str!("../../../configs/shapes.toml")),
+    ("batched", include_str!("../../../configs/batched.toml")),
     ("cpu-peers", include_str!("../../../configs/cpu-peers.toml")),
     ("gpu-peers", include_str!("../../../configs/gpu-peers.toml")),
 ];

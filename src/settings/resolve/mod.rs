@@ -27,8 +27,13 @@ impl Settings {
         file: Option<SweepFile>,
     ) -> Result<Settings> {
         let config = file.as_ref().map(|file| file.name.clone());
-        if let Some(file) = &file {
-            check_ops(&options, file)?;
+        match &file {
+            Some(file) => check_ops(&options, file)?,
+            None => ensure!(
+                options.ops.is_some() || !shapes::is_asked(&options),
+                "--shape, --batch and --layout need the op whose shape it is: add --ops with one of {}",
+                shapes::ops().collect::<Vec<_>>().join(", ")
+            ),
         }
         let names = BackendNames::with(options.external.as_deref().unwrap_or_default())?;
         let mut file = file.unwrap_or_default();
@@ -132,12 +137,7 @@ fn options_by_op(cli: &SweepOptions, file: &SweepFile) -> Vec<(String, SweepOpti
 
 /// Returns the ops of a sweep that names none.
 fn default_ops(asked: &SweepOptions) -> Vec<String> {
-    let of_shapes: Vec<&str> = shapes::ops().collect();
-    let ops = match asked {
-        _ if asked.matrix.is_some() => &op::matrix::OPS[..],
-        _ if shapes::is_asked(asked) => &of_shapes,
-        _ => &MAIN_OPS,
-    };
+    let ops = if asked.matrix.is_some() { &op::matrix::OPS[..] } else { &MAIN_OPS };
     ops.iter().map(|op| (*op).to_owned()).collect()
 }
 

@@ -171,13 +171,18 @@ where
     prepared(matrices, PooledKernel { pool, workspace, compute }, choices, restore)
 }
 
-/// Takes the operands of a case, and fills an n x n result with one value, so that its pages exist.
-pub(super) fn square<T: Real, const N: usize>(
+/// Takes the operands of a case, and fills a result of the shape of the first with one value, so that its pages exist.
+pub(super) fn like_first<T: Real, const N: usize>(
     request: &mut JobRequest<'_>,
     fill: T,
 ) -> CellResult<Matrices<T, T, N>> {
-    let (n, inputs) = (request.side(), request.operands()?);
-    Ok(Matrices { inputs, copy: vec![], results: vec![HostMatrix::real(n, n, vec![fill; n * n])] })
+    let inputs: [HostMatrix<T>; N] = request.operands()?;
+    let [rows, cols] = inputs.first().map_or([0; 2], HostMatrix::shape);
+    Ok(Matrices {
+        inputs,
+        copy: vec![],
+        results: vec![HostMatrix::real(rows, cols, vec![fill; rows * cols])],
+    })
 }
 
 /// Returns a square matrix as ndarray shows it.
@@ -200,7 +205,7 @@ pub(super) fn on_one_thread<T: Real, const N: usize>(
     mut request: JobRequest<'_>,
     compute: SquareFunction<T, N>,
 ) -> PreparedJob {
-    let matrices = square(&mut request, T::default())?;
+    let matrices = like_first(&mut request, T::default())?;
     on_pool(matrices, CallingThread, (), None, move |_, (), Matrices { inputs, results, .. }| {
         compute(inputs, &mut results[0])
     })
@@ -213,7 +218,7 @@ pub(super) fn partitioned<T: Real, const N: usize>(
     threads: usize,
     compute: impl Fn([&[T]; N], &mut [T]) + Sync + 'static,
 ) -> PreparedJob {
-    let matrices = square::<T, N>(&mut request, T::default())?;
+    let matrices = like_first::<T, N>(&mut request, T::default())?;
     let pool = Partition::of(matrices.results[0].len(), threads);
     on_pool(matrices, pool, (), None, move |pool, (), Matrices { inputs, results, .. }| {
         let inputs = inputs.each_ref().map(|input| &input[..]);

@@ -1,6 +1,7 @@
 //! The variants of `a * b + sin(a) + cos(b)` and of `sin(a)` on the CPU, and those of the loop over all elements without
 //! a launch per element (`host-loop`).
 
+use gpubench_backend::Shapes;
 use gpubench_report::data::Real;
 use ndarray::Zip;
 use rustfft::num_traits::Float;
@@ -15,8 +16,10 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         Scope::Mkl,
         "{} (VML): sines and cosines of blocks, products and sums in a loop, all threads",
         by_dtype!(mkl),
-    ),
-    variant("plain", Scope::Default, "one loop, libm's sine and cosine, all threads", by_dtype!(plain)),
+    )
+    .of_shapes(Shapes::Any),
+    variant("plain", Scope::Default, "one loop, libm's sine and cosine, all threads", by_dtype!(plain))
+        .of_shapes(Shapes::Any),
     variant("ndarray", Scope::Further, "ndarray Zip, one pass, libm, one thread", by_dtype!(one_pass)),
     variant(
         "temporaries",

@@ -1,12 +1,11 @@
 //! The variants of the matrix product: BLAS gemm, faer, and the kernel of ndarray.
 
-use std::sync::{Mutex, PoisonError};
-
 use faer::{Accum, MatMut, MatRef};
 use gpubench_backend::Shapes;
 use gpubench_ops::matmul::Products;
 use gpubench_report::data::Real;
 use ndarray::{LinalgScalar, linalg};
+use rayon::prelude::*;
 
 use super::dense::{Matrices, on_one_thread, on_pool, view, view_mut};
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
@@ -66,22 +65,16 @@ fn blas<T: Blas>(mut request: JobRequest<'_>) -> PreparedJob {
 fn spread<T: Blas>(mut request: JobRequest<'_>) -> PreparedJob {
     let products = Products::of(request.case);
     let [.., c_len] = products.lens();
-    // It checks the stack of the calling thread; those of the pool have more.
     let single = BlasThreads::new(1, request.blas()?, products.side(), 0)?;
     let matrices = matrices::<T>(&products, &mut request)?;
     let pool = Partition::of_tasks(products.batch, request.threads);
     on_pool(matrices, pool, (), None, move |pool, (), Matrices { inputs, results, .. }| {
-        let (provider, inputs) = (single.provider(), &*inputs);
-        let failure = Mutex::new(None);
-        pool.run_units(c_len, &mut results[0], |range, results| {
-            for (index, c) in range.zip(results.chunks_mut(c_len)) {
-                let [a, b] = products.factors(index, slices(inputs));
-                if let Err(error) = provider.gemm(products.sides, products.transposed, a, b, c) {
-                    *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                }
-            }
-        });
-        failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+        let (provider, factors) = (single.provider(), slices(inputs));
+        let results = results[0].par_chunks_mut(c_len).with_min_len(pool.part(products.batch)).enumerate();
+        results.try_for_each(|(index, c)| {
+            let [a, b] = products.factors(index, factors);
+            provider.gemm(products.sides, products.transposed, a, b, c)
+        })
     })
 }
 

@@ -1,23 +1,36 @@
 //! The variants of the thin singular value decomposition: LAPACK, called directly and through ndarray-linalg, and
 //! faer.
 
+use std::sync::{Mutex, PoisonError};
+
 use faer::diag::DiagMut;
 use faer::dyn_stack::MemStack;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{MatMut, MatRef};
+use gpubench_backend::Shapes;
 use gpubench_report::data::Real;
+use gpubench_report::shape::BATCH;
 use ndarray_linalg::MatrixLayout;
+use rayon::prelude::*;
 
 use super::dense::{KernelWorkspace, Matrices, on_pool};
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
 use crate::libs::blas::{Blas, BlasThreads, ThinSvd};
 use crate::operands::{HostMatrix, ShowMemory, memory};
 use crate::threads::Faer;
+use crate::threads::partition::Partition;
 use crate::{CellError, CellResult, Unavailable};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
-    variant("", Scope::Lapack, "divide and conquer, {} (gesdd)", by_dtype!(gesdd)),
-    variant("faer", Scope::Default, "divide and conquer, faer, all threads", by_dtype!(faer)),
+    variant("", Scope::Lapack, "divide and conquer, {} (gesdd)", by_dtype!(gesdd)).of_shapes(Shapes::Any),
+    variant(
+        "-spread",
+        Scope::Lapack,
+        "divide and conquer, {} (gesdd) on one thread for each matrix, the matrices of a batch spread over the cores",
+        by_dtype!(spread),
+    )
+    .of_shapes(Shapes::Batches),
+    variant("faer", Scope::Default, "divide and conquer, faer, all threads", by_dtype!(faer)).of_shapes(Shapes::Any),
     variant(
         "-gesvd",
         Scope::NdarrayLinalg,
@@ -29,10 +42,21 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
 /// The largest side at which fewer than all threads may be faster.
 const MAX_CHOICE_SIDE: usize = 1024;
 
+/// Returns the rows and columns of a matrix, and the number of matrices.
+fn sides(request: &JobRequest<'_>) -> [usize; 3] {
+    request.case.extents(["m", "n", BATCH])
+}
+
+/// Returns the side of a square matrix whose decomposition is as much work as one of m x n.
+fn side(m: usize, n: usize) -> usize {
+    (m.max(n) as f64 * (m.min(n) as f64).powi(2)).cbrt().round() as usize
+}
+
 /// Takes the operand, and makes U, the singular values and the transpose of V.
 fn matrices<T: Real>(request: &mut JobRequest<'_>) -> CellResult<Matrices<T, T, 1>> {
-    let (n, inputs) = (request.side(), request.operands()?);
-    let results = vec![HostMatrix::zeros(n, n), HostMatrix::zeros(n, 1), HostMatrix::zeros(n, n)];
+    let ([m, n, batch], inputs) = (sides(request), request.operands()?);
+    let k = m.min(n);
+    let results = [(m, k), (k, 1), (k, n)].map(|(rows, cols)| HostMatrix::zeros(batch * rows, cols)).into();
     Ok(Matrices { inputs, copy: vec![], results })
 }
 
@@ -52,15 +76,65 @@ fn restore<T: Real>(Matrices { inputs: [a], copy, .. }: &mut Matrices<T, T, 1>) 
     copy.copy_from_slice(a);
 }
 
+/// The matrices of a batch: a copy of A, U, the singular values and Vᵀ.
+type Parts<'a, T> = (((&'a mut [T], &'a mut [T]), &'a mut [T]), &'a mut [T]);
+
 fn gesdd<T: Blas>(request: JobRequest<'_>) -> PreparedJob {
-    let n = request.side();
-    let pool = BlasThreads::new(request.threads, request.blas()?, n, MAX_CHOICE_SIDE)?;
-    let workspace = ThinSvd::<T>::new(pool.provider(), n)?;
+    let [m, n, _] = sides(&request);
+    let k = m.min(n);
+    let pool = BlasThreads::new(request.threads, request.blas()?, side(m, n), MAX_CHOICE_SIDE)?;
+    let workspace = ThinSvd::<T>::new(pool.provider(), [m, n])?;
     let matrices = matrices_and_copy::<T>(request)?;
-    on_pool(matrices, pool, workspace, Some(restore), |pool, workspace, Matrices { copy, results, .. }| {
-        let [u, s, vt] = &mut results[..] else { return Err(CellError::call("svd", "no results")) };
-        workspace.decompose(pool.provider(), copy, u, s, vt)
-    })
+    on_pool(
+        matrices,
+        pool,
+        workspace,
+        Some(restore),
+        move |pool, workspace, Matrices { copy, results, .. }| {
+            let [u, s, vt] = &mut results[..] else { return Err(CellError::call("svd", "no results")) };
+            let factors = copy.chunks_mut(m * n).zip(u.chunks_mut(m * k)).zip(s.chunks_mut(k));
+            let mut of_batch = factors.zip(vt.chunks_mut(k * n));
+            let provider = pool.provider();
+            of_batch
+                .try_for_each(|(((a, u), s), vt): Parts<'_, T>| workspace.decompose(provider, a, u, s, vt))
+        },
+    )
+}
+
+/// One workspace for each thread of the pool.
+struct Workspaces<T>(Vec<Mutex<ThinSvd<T>>>);
+
+impl<T: Blas> KernelWorkspace for Workspaces<T> {
+    fn show(&self, show: ShowMemory<'_>) {
+        self.0.iter().for_each(|one| one.lock().unwrap_or_else(PoisonError::into_inner).show(show));
+    }
+}
+
+fn spread<T: Blas>(request: JobRequest<'_>) -> PreparedJob {
+    let [m, n, batch] = sides(&request);
+    let k = m.min(n);
+    let single = BlasThreads::new(1, request.blas()?, side(m, n), 0)?;
+    let workspace = |_| ThinSvd::<T>::new(single.provider(), [m, n]).map(Mutex::new);
+    let workspaces = (0..rayon::current_num_threads()).map(workspace).collect::<CellResult<Vec<_>>>()?;
+    let pool = Partition::of_tasks(batch, request.threads);
+    let matrices = matrices_and_copy::<T>(request)?;
+    let workspaces = Workspaces(workspaces);
+    on_pool(
+        matrices,
+        pool,
+        workspaces,
+        Some(restore),
+        move |pool, workspaces, Matrices { copy, results, .. }| {
+            let [u, s, vt] = &mut results[..] else { return Err(CellError::call("svd", "no results")) };
+            let factors = copy.par_chunks_mut(m * n).zip(u.par_chunks_mut(m * k)).zip(s.par_chunks_mut(k));
+            let of_batch = factors.zip(vt.par_chunks_mut(k * n)).with_min_len(pool.part(batch));
+            let (provider, workspaces) = (single.provider(), &workspaces.0);
+            of_batch.try_for_each(|(((a, u), s), vt): Parts<'_, T>| {
+                let own = &workspaces[rayon::current_thread_index().unwrap_or(0)];
+                own.lock().unwrap_or_else(PoisonError::into_inner).decompose(provider, a, u, s, vt)
+            })
+        },
+    )
 }
 
 /// Does what `svd` of ndarray-linalg does, which allocates its results and its workspace.
@@ -91,22 +165,27 @@ fn gesvd<T: Blas>(request: JobRequest<'_>) -> PreparedJob {
 
 /// Decomposes the transpose, whose columns are the rows of A: its U is V of A, and its V is U of A.
 fn faer<T: Real + faer::traits::RealField>(mut request: JobRequest<'_>) -> PreparedJob {
-    let (n, thin) = (request.side(), ComputeSvdVectors::Thin);
-    let pool = Faer::new(request.threads, n, MAX_CHOICE_SIDE)?;
-    let workspace = pool.workspace(|par| svd_scratch::<T>(n, n, thin, thin, par, Default::default()));
+    let ([m, n, batch], thin) = (sides(&request), ComputeSvdVectors::Thin);
+    let k = m.min(n);
+    let pool = Faer::new(request.threads, side(m, n), MAX_CHOICE_SIDE)?;
+    let workspace = pool.workspace(|par| svd_scratch::<T>(n, m, thin, thin, par, Default::default()));
     let mut matrices = matrices::<T>(&mut request)?;
-    matrices.results[0].by_columns = true;
+    matrices.results[0].by_columns = batch;
     on_pool(matrices, pool, workspace, None, move |pool, workspace, Matrices { inputs: [a], results, .. }| {
         let [u, s, vt] = &mut results[..] else { return Err(CellError::call("svd", "no results")) };
-        svd(
-            MatRef::from_column_major_slice(a, n, n),
-            DiagMut::from_slice_mut(s),
-            Some(MatMut::from_column_major_slice_mut(vt, n, n)),
-            Some(MatMut::from_column_major_slice_mut(u, n, n)),
-            pool.par,
-            MemStack::new(workspace),
-            Default::default(),
-        )
-        .map_err(|e| CellError::call("faer svd", format!("{e:?}")))
+        let factors = a.chunks(m * n).zip(u.chunks_mut(m * k)).zip(s.chunks_mut(k));
+        for (((a, u), s), vt) in factors.zip(vt.chunks_mut(k * n)) {
+            svd(
+                MatRef::from_column_major_slice(a, n, m),
+                DiagMut::from_slice_mut(s),
+                Some(MatMut::from_column_major_slice_mut(vt, n, k)),
+                Some(MatMut::from_column_major_slice_mut(u, m, k)),
+                pool.par,
+                MemStack::new(workspace),
+                Default::default(),
+            )
+            .map_err(|e| CellError::call("faer svd", format!("{e:?}")))?;
+        }
+        Ok(())
     })
 }

@@ -6,7 +6,7 @@ use gpubench_ops::SINES;
 use gpubench_report::data::{Operand, Real};
 use rustfft::num_traits::Float;
 
-use super::dense::{Matrices, on_one_thread, on_pool, square, view, view_mut};
+use super::dense::{Matrices, like_first, on_one_thread, on_pool, view, view_mut};
 use super::elementwise::sines;
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
 use crate::CellResult;
@@ -34,7 +34,7 @@ fn on_all_threads<T: Real>(
     fill: T,
     compute: fn(&Partition, &[T], &mut [T]),
 ) -> PreparedJob {
-    let matrices = square::<T, 1>(&mut request, fill)?;
+    let matrices = like_first::<T, 1>(&mut request, fill)?;
     let pool = Partition::without_choice(matrices.results[0].len(), rayon::current_num_threads());
     on_pool(matrices, pool, (), None, move |pool, (), Matrices { inputs: [a], results, .. }| {
         compute(pool, a, &mut results[0]);

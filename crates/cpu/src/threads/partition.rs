@@ -44,7 +44,7 @@ impl Partition {
         Partition { choices: vec![], ..Partition::of(elements, threads) }
     }
 
-    /// Partitions a result of which every element or unit is a task.
+    /// Partitions a result of which every element is a task.
     pub(crate) fn of_tasks(tasks: usize, threads: usize) -> Self {
         let pool = if tasks <= SERIAL_TASKS { 1 } else { threads };
         let task = (tasks / (threads * TASKS_EACH)).max(1);
@@ -53,26 +53,20 @@ impl Partition {
 
     /// Computes `y`: `compute` gets a range of elements and the slice for their results.
     pub(crate) fn run<T: Send>(&self, y: &mut [T], compute: impl Fn(Range<usize>, &mut [T]) + Sync) {
-        self.run_units(1, y, compute);
+        if self.threads == 1 {
+            return compute(0..y.len(), y);
+        }
+        let part = self.part(y.len());
+        y.par_chunks_mut(part).enumerate().for_each(|(index, y)| {
+            let first = index * part;
+            compute(first..first + y.len(), y);
+        });
     }
 
-    /// Computes `y` as [`Partition::run`] does, where the partition counts units of `unit` elements each.
-    pub(crate) fn run_units<T: Send>(
-        &self,
-        unit: usize,
-        y: &mut [T],
-        compute: impl Fn(Range<usize>, &mut [T]) + Sync,
-    ) {
-        let units = y.len() / unit;
-        if self.threads == 1 {
-            return compute(0..units, y);
-        }
-        let even = units.div_ceil(self.threads).next_multiple_of(self.grain);
-        let part = if self.threads < self.pool { even } else { self.task };
-        y.par_chunks_mut(part * unit).enumerate().for_each(|(index, y)| {
-            let first = index * part;
-            compute(first..first + y.len() / unit, y);
-        });
+    /// Returns the number of elements, or of tasks, that one thread takes at a time.
+    pub(crate) fn part(&self, elements: usize) -> usize {
+        let even = elements.div_ceil(self.threads).next_multiple_of(self.grain);
+        if self.threads < self.pool { even } else { self.task }
     }
 }
 

@@ -28,9 +28,10 @@ impl<T: DeviceElement, A: DeviceRepr + ValidAsZeroBits, const INPUTS: usize> Res
         Ok(Resident { cuda: setup.cuda.clone(), cols: setup.n(), operands, answer })
     }
 
-    /// Uploads the operands and allocates an answer as long as the first of them.
-    pub fn square(setup: Setup<'_>) -> Result<Self> {
-        Resident::new(setup, setup.input::<T>(0)?.len())
+    /// Uploads the operands and allocates an answer of the shape of the first of them.
+    pub fn like_first(setup: Setup<'_>) -> Result<Self> {
+        let first = setup.operand(0)?.as_dense()?;
+        Ok(Resident::new(setup, first.values.len())?.of_cols(first.cols))
     }
 
     /// Sets the number of columns of the answer.

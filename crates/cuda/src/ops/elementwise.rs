@@ -4,6 +4,7 @@
 use gpubench_backend::Prepared;
 
 use super::dense::{Resident, matrix};
+use super::shaped;
 use crate::ffi::map::Map;
 use crate::ffi::replay::Replay;
 use crate::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
@@ -17,7 +18,7 @@ pub static STEP_PARTS: [&KernelSource; 2] = [&STEPS.f32, &STEPS.f64];
 
 pub(super) static KERNELS: &[Kernel] = &[
     Kernel::own(
-        variant("elementwise", "plain", "one element per thread, CUDA's sine and cosine"),
+        shaped("elementwise", "plain", "one element per thread, CUDA's sine and cosine"),
         &[&PLAIN],
         by_dtype!(plain_elementwise),
     ),
@@ -43,7 +44,7 @@ fn plain<T: DeviceElement, const INPUTS: usize>(setup: Setup<'_>, name: &str) ->
     let (len, shape) = (setup.input::<T>(0)?.len(), (THREADS, THREADS as usize));
     let entry = format!("{name}_{}", T::DTYPE);
     let kernel = Map::<T, T, INPUTS>::tiled(setup.cuda, &PLAIN, &entry, len, shape)?;
-    let arrays = Resident::<T, T, INPUTS>::square(setup)?;
+    let arrays = Resident::<T, T, INPUTS>::like_first(setup)?;
     Ok(arrays.job(matrix, move |cuda, inputs, y| kernel.run(&cuda.stream, inputs.each_ref(), y)))
 }
 
@@ -64,6 +65,6 @@ pub fn sine<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     setup.reserve_matrices(2)?;
     let kernel = load_step(setup.cuda, "sine", setup.input::<T>(0)?.len())?;
     let mut replay = Replay::default();
-    let arrays = Resident::<T, T, 1>::square(setup)?;
+    let arrays = Resident::<T, T, 1>::like_first(setup)?;
     Ok(arrays.job(matrix, move |cuda, [a], y| kernel.run_again(cuda, &mut replay, [a], y)))
 }

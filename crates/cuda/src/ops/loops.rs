@@ -131,7 +131,7 @@ impl<T: DeviceElement> Job for Looped<T> {
 fn each<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     setup.reserve_matrices(2)?;
     let function = setup.cuda.function(&SOURCE, &format!("sine_at_{}", T::DTYPE))?;
-    let mut job = Resident::<T, T, 1>::square(setup)?.job(matrix, move |Cuda { stream, .. }, [a], y| {
+    let mut job = Resident::<T, T, 1>::like_first(setup)?.job(matrix, move |Cuda { stream, .. }, [a], y| {
         fits("y", y, a.len())?;
         let (from, to) = (read(stream, a), write(stream, y));
         (0..a.len() as u64).try_for_each(|index| {

@@ -71,7 +71,7 @@ fn chosen_product<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     checked_side(setup.n())?;
     setup.cuda.reserve(setup.matrix_bytes(3) + WORKSPACE)?;
     let mut product = LtProduct::<T, T>::dense(setup.cuda, setup.n())?;
-    let mut arrays = Resident::<T, T, 2>::square(setup)?;
+    let mut arrays = Resident::<T, T, 2>::like_first(setup)?;
     let [a, b] = &arrays.operands;
     product.choose(a, b, &mut arrays.answer)?;
     Ok(arrays.job(matrix, move |_, [a, b], c| product.enqueue(a, b, c)))

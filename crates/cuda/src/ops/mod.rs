@@ -75,12 +75,13 @@ impl<'a> Setup<'a> {
         self.cuda.upload(self.input(index)?)
     }
 
-    /// Returns the bytes of `count` dense square matrices of the case.
+    /// Returns the bytes of `count` matrices like the first operand.
     pub fn matrix_bytes(&self, count: u128) -> u128 {
-        count * u128::from(self.case.n) * u128::from(self.case.n) * u128::from(self.case.dtype.bytes())
+        let elements = self.inputs.first().map_or(0, |operand| operand.values().len());
+        count * elements as u128 * u128::from(self.case.dtype.bytes())
     }
 
-    /// Checks that `count` dense square matrices of the case fit into device memory.
+    /// Checks that `count` matrices like the first operand fit into device memory.
     pub fn reserve_matrices(&self, count: u128) -> Result<()> {
         self.cuda.reserve(self.matrix_bytes(count))
     }

@@ -3,7 +3,7 @@
 use gpubench_backend::Prepared;
 
 use super::dense::{Resident, column};
-use super::{Kernel, Setup, by_dtype, variant};
+use super::{Kernel, Setup, by_dtype, shaped};
 use crate::ffi::launch::{enqueue, read, write};
 use crate::ffi::tuning::grid;
 use crate::kernels::{KernelSource, kernel_source};
@@ -12,7 +12,7 @@ use crate::{DeviceElement, Result};
 static SOURCE: KernelSource = kernel_source!("reduction/plain");
 
 pub(super) static KERNELS: &[Kernel] = &[Kernel::own(
-    variant("reduction", "plain", "sums by trees in shared memory; the deviation in a second pass"),
+    shaped("reduction", "plain", "sums by trees in shared memory; the deviation in a second pass"),
     &[&SOURCE],
     by_dtype!(plain),
 )];

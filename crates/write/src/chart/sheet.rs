@@ -98,6 +98,17 @@ impl Sheet<'_> {
         format!("{}{}", self.subject.op, self.circumstances())
     }
 
+    /// `N, size of the square operands (log scale)`, without what does not hold for other shapes.
+    pub(crate) fn size_title(&self, is_log: bool) -> String {
+        let mut cases = self.parts.iter().flat_map(|part| &part.section.comparisons);
+        let is_square = cases.all(|comparison| comparison.family.shape.is_none());
+        let (size, scale) = (
+            if is_square { ", size of the square operands" } else { "" },
+            if is_log { " (log scale)" } else { "" },
+        );
+        format!("N{size}{scale}")
+    }
+
     /// `, density 0.05, cold cache`, as far as they are the same for all series and need to be said.
     fn circumstances(&self) -> String {
         let shared = self.parts.first().filter(|part| !part.shows_family);

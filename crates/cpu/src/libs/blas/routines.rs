@@ -172,15 +172,19 @@ impl Provider {
         Ok(())
     }
 
-    /// Solves `a x = b` for a symmetric positive definite `a` of n x n: the factor replaces half of `a`, the solution
-    /// `b`. A matrix that is not positive definite is an error.
-    pub(crate) fn posv<T: Blas>(&self, a: &mut [T], b: &mut [T]) -> CellResult<()> {
-        let (posv, n) = (self.lapack::<T>()?.posv, self.system_side(a, b)?);
-        let mut info = 0;
-        // SAFETY: `a` holds n*n and `b` n elements, as checked, each of them borrowed mutably.
+    /// Solves `a x = b` for a symmetric positive definite `a` of n x n and `columns` right-hand sides, one after another: the factor
+    /// replaces half of `a`, the solutions `b`. A matrix that is not positive definite is an error.
+    pub(crate) fn posv<T: Blas>(&self, a: &mut [T], b: &mut [T], columns: usize) -> CellResult<()> {
+        let side = b.len() / columns.max(1);
+        let (posv, n) = (self.lapack::<T>()?.posv, self.system_side(a, &b[..side])?);
+        if side * columns != b.len() {
+            return Err(CellError::call("posv", "the right-hand sides have other lengths"));
+        }
+        let (columns, mut info) = (self.int(columns)?, 0);
+        // SAFETY: `a` holds n*n and `b` n elements for each column, as checked, each of them borrowed mutably.
         unsafe {
-            let (n, info) = (&raw const n, &raw mut info);
-            posv(LOWER, n, &raw const ONE, a.as_mut_ptr(), n, b.as_mut_ptr(), n, info, 1);
+            let (n, columns, info) = (&raw const n, &raw const columns, &raw mut info);
+            posv(LOWER, n, columns, a.as_mut_ptr(), n, b.as_mut_ptr(), n, info, 1);
         }
         self.succeeded("posv", info)
     }
@@ -210,25 +214,27 @@ impl Provider {
     }
 }
 
-/// The workspace of thin singular value decompositions of n x n by gesdd.
+/// The workspace of thin singular value decompositions of m x n by gesdd.
 pub(crate) struct ThinSvd<T> {
+    m: usize,
     n: usize,
     pub(crate) work: Vec<T>,
     pub(crate) integers: Vec<Int>,
 }
 
 impl<T: Blas> ThinSvd<T> {
-    /// Allocates the workspace for matrices of n x n. Fails if the library has no LAPACK, or if its integers cannot hold the
+    /// Allocates the workspace for matrices of m x n. Fails if the library has no LAPACK, or if its integers cannot hold the
     /// length of the workspace.
-    pub(crate) fn new(provider: &Provider, n: usize) -> CellResult<Self> {
+    pub(crate) fn new(provider: &Provider, [m, n]: [usize; 2]) -> CellResult<Self> {
         // The documented minimum, in elements, in case the routine asks for less.
-        let least = n.saturating_mul(n).saturating_mul(4).saturating_add(7 * n).max(1);
+        let short = m.min(n);
+        let least = short.saturating_mul(short).saturating_mul(4).saturating_add(6 * short + m.max(n)).max(1);
         provider.int(least).map_err(|_| {
             let reason = "a workspace of the svd exceeds what the library's 32-bit integers hold";
             Unavailable::new(reason, "use faer")
         })?;
         let zeros = |length| vec![T::default(); length];
-        let mut made = ThinSvd { n, work: zeros(1), integers: vec![0; INTEGERS * n] };
+        let mut made = ThinSvd { m, n, work: zeros(1), integers: vec![0; INTEGERS * short] };
         // The matrices are neither read nor written.
         let nothing = std::ptr::null_mut();
         made.call(provider, nothing, [nothing; 3], QUERY)?;
@@ -238,7 +244,7 @@ impl<T: Blas> ThinSvd<T> {
         Ok(made)
     }
 
-    /// Decomposes `a`, row-major n x n, and destroys it: writes U, the singular values, descending, and the transpose of
+    /// Decomposes `a`, row-major m x n, and destroys it: writes U, the singular values, descending, and the transpose of
     /// V.
     pub(crate) fn decompose(
         &mut self,
@@ -248,8 +254,8 @@ impl<T: Blas> ThinSvd<T> {
         s: &mut [T],
         vt: &mut [T],
     ) -> CellResult<()> {
-        let square = self.n * self.n;
-        if [a.len(), u.len(), s.len(), vt.len()] != [square, square, self.n, square] {
+        let (m, n, short) = (self.m, self.n, self.m.min(self.n));
+        if [a.len(), u.len(), s.len(), vt.len()] != [m * n, m * short, short, short * n] {
             return Err(CellError::call("svd", "the matrices have other sizes"));
         }
         let length = provider.int(self.work.len())?;
@@ -259,13 +265,15 @@ impl<T: Blas> ThinSvd<T> {
     /// The routine sees the transpose of `a`, which is V S Uᵀ: its U is V, whose columns are the rows of Vᵀ.
     fn call(&mut self, provider: &Provider, a: *mut T, usv: [*mut T; 3], length: Int) -> CellResult<()> {
         let (lapack, [u, s, vt]) = (provider.lapack::<T>()?, usv);
-        let (n, mut info) = (provider.int(self.n)?, 0);
+        let (m, n, mut info) = (provider.int(self.m)?, provider.int(self.n)?, 0);
+        let short = m.min(n);
         let (work, integers) = (self.work.as_mut_ptr(), self.integers.as_mut_ptr());
-        // SAFETY: the matrices hold n*n, n*n, n and n*n elements, or the call is a query, which touches none; the
-        // workspaces hold `length` and 8n. None of them overlap.
+        // SAFETY: the matrices hold m*n, m*k, k and k*n elements, where k is the smaller of m and n, or the call is a query,
+        // which touches none; the workspaces hold `length` and 8k. None of them overlap.
         unsafe {
-            let (n, length, info, thin) = (&raw const n, &raw const length, &raw mut info, THIN);
-            (lapack.gesdd)(thin, n, n, a, n, s, vt, n, u, n, work, length, integers, info, 1);
+            let (m, n, short) = (&raw const m, &raw const n, &raw const short);
+            let (length, info, thin) = (&raw const length, &raw mut info, THIN);
+            (lapack.gesdd)(thin, n, m, a, n, s, vt, n, u, short, work, length, integers, info, 1);
         }
         provider.succeeded("svd", info)
     }

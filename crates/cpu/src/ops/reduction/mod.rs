@@ -2,6 +2,7 @@
 
 mod moments;
 
+use gpubench_backend::Shapes;
 use gpubench_report::data::Real;
 use ndarray::aview1;
 use rustfft::num_traits::{Float, FromPrimitive};
@@ -20,14 +21,17 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         Scope::Default,
         "one pass, sums of deviations from each block's mean, all threads",
         by_dtype!(in_parts, Moments::of),
-    ),
+    )
+    .of_shapes(Shapes::Any),
     variant(
         "plain",
         Scope::Default,
         "sum, then deviations from the mean, all threads",
         by_dtype!(in_parts, Moments::plain),
-    ),
-    variant("ndarray", Scope::Further, "ndarray sum, mean and std, one thread", by_dtype!(three_passes)),
+    )
+    .of_shapes(Shapes::Any),
+    variant("ndarray", Scope::Further, "ndarray sum, mean and std, one thread", by_dtype!(three_passes))
+        .of_shapes(Shapes::Any),
 ];
 
 /// Takes the operand, and makes the result: sum, mean and standard deviation.

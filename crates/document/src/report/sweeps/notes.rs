@@ -32,7 +32,9 @@ pub fn title(report: &Report) -> String {
         let measured = report.rows.iter().any(|row| row.side == side && row.execute.is_some());
         measured.then(|| machine_of(report, |row| row.side == side).unwrap_or_else(|| "GPU".into()))
     });
-    let (of_one, conditions) = (conditions(report, ""), conditions(report, ", N x N"));
+    let is_square = report.rows.iter().all(|row| row.case.shape.is_none());
+    let (of_one, conditions) =
+        (conditions(report, ""), conditions(report, if is_square { ", N x N" } else { "" }));
     match sides {
         [Some(cpu), Some(gpu)] if versus.is_tuned() => {
             format!("{gpu} against {cpu}, both with gpubench's own tuned code; {conditions}.")

@@ -22,9 +22,6 @@ use strokes::Strokes;
 /// Em of the labels next to points.
 const POINT_TEXT: f64 = 23.0;
 
-/// The title of an axis of sizes.
-pub(crate) const SIZE_TITLE: &str = "N, size of the square operands (log scale)";
-
 /// The crossover of a series with 1.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CrossingMark {

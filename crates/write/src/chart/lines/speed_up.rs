@@ -11,9 +11,7 @@ use gpubench_report::report::quantity::time_text;
 use gpubench_text::grouped::distinct;
 
 use super::labels::{end_label_shares, end_labels_room, ends};
-use super::{
-    CrossingMark, LineChart, POINT_TEXT, PlotLines, SIZE_TITLE, extremes, legend, mark_notes, sizes,
-};
+use super::{CrossingMark, LineChart, POINT_TEXT, PlotLines, extremes, legend, mark_notes, sizes};
 use crate::chart::ChartKind;
 use crate::chart::axis::Axis;
 use crate::chart::draw::MARKER;
@@ -109,7 +107,7 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
     };
     let shares = end_label_shares(&series, LABEL_SHARE);
     let axes = Axes {
-        x: Axis::sizes(SIZE_TITLE, &sizes, end_labels_room(&series, POINT_TEXT, MARKER)),
+        x: Axis::sizes(&sheet.size_title(true), &sizes, end_labels_room(&series, POINT_TEXT, MARKER)),
         y: Axis::ratios("How many times faster (log scale)", &extremes(&series), versus, shares),
         rows_above: 0,
     };

@@ -8,7 +8,7 @@ use gpubench_report::report::quantity::time_text;
 use gpubench_text::grouped::{distinct, grouped};
 
 use super::quantity::Quantity;
-use super::{LineChart, PeakLevel, PlotLines, SIZE_TITLE, extremes, legend, mark_notes, sizes};
+use super::{LineChart, PeakLevel, PlotLines, extremes, legend, mark_notes, sizes};
 use crate::chart::ChartKind;
 use crate::chart::axis::Axis;
 use crate::chart::frame::{Frame, LegendRow, LegendSample};
@@ -105,8 +105,11 @@ pub(crate) fn chart(
         captions,
         legend,
     };
-    let axes =
-        Axes { x: Axis::sizes(SIZE_TITLE, &sizes, [0.0; 2]), y: quantity.axis(&values), rows_above: 0 };
+    let axes = Axes {
+        x: Axis::sizes(&sheet.size_title(true), &sizes, [0.0; 2]),
+        y: quantity.axis(&values),
+        rows_above: 0,
+    };
     let lines = PlotLines { series, regions: None, crossings: vec![], levels };
     Some(LineChart { kind, frame, axes, lines })
 }

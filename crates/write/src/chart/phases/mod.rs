@@ -138,7 +138,7 @@ fn chart(
         legend,
     };
     let axes = Axes {
-        x: Axis::positions("N, size of the square operands", labels),
+        x: Axis::positions(&sheet.size_title(false), labels),
         y: Axis::shares("Share of the call"),
         rows_above,
     };

@@ -1,0 +1,98 @@
+//! Reads a list of problems, one JSON object a line: `{"op": "matmul", "m": 4096, "n": 512, "k": 64, "batch": 10, "dtype": "f64"}`.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use serde_json::{Map, Value};
+
+use super::{SweepFile, one_line};
+use crate::settings::options::{DTypes, Ops, Shapes, SweepOptions};
+
+/// What a line may look like, for messages.
+const EXAMPLE: &str =
+    r#"write a JSON object a line, such as {"op": "matmul", "m": 4096, "n": 512, "k": 64, "dtype": "f32"}"#;
+
+/// Reads the problems of a file, as a sweep with a table for each op and element type.
+///
+/// # Errors
+/// A line is no problem; in one line with its number and the next step.
+pub fn read(path: &Path) -> Result<SweepFile> {
+    problems(path).map_err(one_line)
+}
+
+fn problems(path: &Path) -> Result<SweepFile> {
+    let name = path.display().to_string();
+    let text = gpubench_text::limited::text(path)
+        .map_err(|error| anyhow!("--problems: cannot read '{name}': {error}; {EXAMPLE}"))?;
+    let mut tables: Vec<SweepOptions> = vec![];
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let table = problem(line)
+            .map_err(|error| anyhow!("--problems: {name}:{}: {error:#}; {EXAMPLE}", index + 1))?;
+        let is_like = |known: &&mut SweepOptions| (&known.ops, &known.dtypes) == (&table.ops, &table.dtypes);
+        match (tables.iter_mut().find(is_like), table.shape) {
+            (Some(SweepOptions { shape: Some(Shapes(known)), .. }), Some(Shapes(shapes))) => {
+                known.extend(shapes)
+            }
+            (_, shape) => tables.push(SweepOptions { shape, ..table }),
+        }
+    }
+    ensure!(!tables.is_empty(), "--problems: '{name}' has no problem; {EXAMPLE}");
+    Ok(SweepFile { name, tables, ..SweepFile::default() })
+}
+
+fn problem(line: &str) -> Result<SweepOptions> {
+    let mut keys: Map<String, Value> = serde_json::from_str(line).context("it is no JSON object")?;
+    let mut word = |key: &str| match keys.remove(key) {
+        None => Ok(None),
+        Some(Value::String(word)) => Ok(Some(word)),
+        Some(_) => bail!("{key} is no text"),
+    };
+    let (op, dtype) = (word("op")?.context("op is missing")?, word("dtype")?);
+    let dimension = |(name, value): (String, Value)| match value {
+        Value::Number(extent) => Ok(format!("{name}={extent}")),
+        Value::String(word) if !word.contains(',') => Ok(format!("{name}={word}")),
+        _ => bail!("{name} is neither a number nor a word"),
+    };
+    let dimensions = keys.into_iter().map(dimension).collect::<Result<Vec<String>>>()?.join(",");
+    let of = |error: crate::settings::syntax::ValueRefusal| anyhow!("{error}");
+    Ok(SweepOptions {
+        ops: Some(op.parse::<Ops>().map_err(of)?),
+        dtypes: dtype.map(|dtype| dtype.parse::<DTypes>()).transpose().map_err(of)?,
+        shape: Some(dimensions.parse::<Shapes>().map_err(of)?),
+        ..SweepOptions::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_of_one_op_and_type_share_a_table_and_wrong_lines_are_named() {
+        let file = std::env::temp_dir().join(format!("problems-{}.jsonl", std::process::id()));
+        let read = |text: &str| {
+            std::fs::write(&file, text).unwrap();
+            read(&file).map_err(|error| error.to_string())
+        };
+        let found = read(
+            "{\"op\":\"matmul\",\"m\":4,\"n\":5,\"k\":6,\"layout\":\"nt\"}\n\n{\"op\":\"svd\",\"m\":9,\"n\":2,\"dtype\":\"f64\"}\n\
+             {\"op\":\"matmul\",\"k\":64,\"n\":5,\"m\":4}\n",
+        );
+        let tables = found.unwrap().tables;
+        let shapes = tables.iter().map(|table| table.shape.as_ref().map_or(0, |Shapes(shapes)| shapes.len()));
+        assert_eq!(shapes.collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(tables[1].dtypes, "f64".parse().ok());
+        for (text, expected) in [
+            ("{\"op\":\"matmul\",\"m\":4}\n[1]\n", ":2: it is no JSON object"),
+            ("{\"m\":4}", ":1: op is missing; write a JSON object a line, such as"),
+            ("{\"op\":\"matmul\",\"m\":0}", "extents are at least 1"),
+            ("{\"op\":\"matmul\",\"m\":{}}", "m is neither a number nor a word"),
+            ("{\"op\":\"matmul\"}", "no shape is given"),
+            ("\n", "has no problem"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(expected) && !error.contains('\n'), "{error}");
+        }
+        std::fs::remove_file(&file).unwrap();
+    }
+}
