@@ -16,6 +16,7 @@ use gpubench_backend::WorkerId;
 use gpubench_backend::host::environment;
 use gpubench_backend::protocol::{Reply, Request};
 use gpubench_text::control::spelled_out;
+use gpubench_text::count::counted;
 use serde::Serialize;
 
 use crate::backend::{self, BACKENDS, Finding, Options, Registration, cpu};
@@ -168,8 +169,8 @@ fn hints(host: &Host, load: Option<f64>, backends: &[BackendFindings]) -> Vec<St
     }
     if let Some(load) = load.filter(|load| *load > 0.5 && *load > 0.2 * host.threads as f64) {
         hints.push(format!(
-            "Other programs are using the CPU (load average {load:.1} on {} CPUs). End them before measuring.",
-            host.threads
+            "Other programs are using the CPU (load average {load:.1} on {}). End them before measuring.",
+            counted(host.threads, "CPU")
         ));
     }
     hints

@@ -76,7 +76,7 @@ fn a_baseline_is_made_of_reports_that_exist_by_the_same_rules() {
     folder.succeeds(again);
     folder.succeeds("baseline save other --from results/baselines/nights nights/4 nights/5");
     // A refusal of the passes has a line for each cell, and one for the next step.
-    for (line, expected) in [("slower", "the passes disagree"), ("wrong", "was incorrect in a pass")] {
+    for (line, expected) in [("slower", "the passes disagree"), ("wrong", ": incorrect in a pass: ")] {
         let ended = folder.run_line(&format!("baseline save x --from night-1 night-2 {line}")).exits(1);
         let ended = ended.complains(&[expected]);
         assert_eq!((ended.stdout.as_str(), ended.stderr.lines().count() > 1), ("", true), "{line}");
@@ -155,9 +155,17 @@ fn a_baseline_of_wrong_answers_is_refused_and_bad_names_too() {
     let folder = Folder::new();
     folder.write("wrong.toml", &script(1, WRONG));
     let sweep = "--ops matmul,fft --sizes 4 --backends sim --sim wrong.toml --quiet";
-    let message = "pass 1 has cells that are incorrect or failed (see its report); the passes are in \
-    results/baselines/.main.attempt, which you may delete";
-    folder.run_line(&format!("baseline save main {sweep}")).exits(1).complains(&[message]);
+    let refused = folder.run_line(&format!("baseline save main {sweep}")).exits(1);
+    let lines: Vec<&str> = refused.stderr.lines().collect();
+    let first =
+        "gpubench: no baseline was saved: pass 1 has cells without a right answer or all their samples:";
+    assert_eq!(lines[0], first);
+    assert!(lines[1].starts_with("  ") && lines[1].contains(": the answer is wrong"), "{lines:?}");
+    let [next, passes] = &lines[lines.len() - 2..] else { panic!("{lines:?}") };
+    assert!(next.starts_with("Measure again without these cells"), "{next}");
+    assert_eq!(*passes, "The passes are in results/baselines/.main.attempt, which you may delete.");
+    let nothing = "baseline save main --ops fft --sizes 4 --backends cuda --quiet --no-peaks";
+    folder.run_line(nothing).exits(2).complains(&["no baseline was saved: nothing was measured: ", "(fix: "]);
     assert!(folder.run_line("baseline list").stdout.starts_with("no baselines in"));
     assert!(!folder.has("results/baselines/main"));
     for name in ["../up", "a/b", ".hidden", "''"] {
@@ -173,8 +181,8 @@ fn an_interrupted_save_ends_with_130_and_the_next_one_cleans_up() {
     let line = "baseline save main --ops fft --sizes 4 --backends sim --sim hanging.toml --no-peaks";
     let attempt = "results/baselines/.main.attempt";
     let stderr = folder.interrupted(line, &format!("{attempt}/pass-1"), Duration::from_millis(300));
-    let message = "no baseline was saved: pass 1 was interrupted; the passes are in results/baselines/.main.attempt, which \
-    you may delete";
+    let message = "no baseline was saved: pass 1 was interrupted\nThe passes are in results/baselines/.main.attempt, which \
+    you may delete.";
     assert!(stderr.contains(message), "{stderr}");
     folder.write("sim.toml", &script(1, ""));
     let line = "baseline save main --ops fft --sizes 4 --backends sim --sim sim.toml --accept-noisy";

@@ -108,6 +108,13 @@ fn files_that_are_too_large_are_refused_with_the_limit() {
     std::fs::remove_file(folder.path().join("made/journal.jsonl")).unwrap();
     folder.shell("mkfifo made/journal.jsonl").good();
     folder.refuses("run --resume made", "it is not an ordinary file");
+    // A pipe may have no writer, and a device no end.
+    folder.refuses("run --config made/journal.jsonl", "it is a pipe that did not end within 10 s");
+    folder.refuses("run --ops fft --blas made/journal.jsonl", "cannot be read: it is not a file");
+    folder.refuses("run --config /dev/zero", "it is larger than 16 MiB; name a TOML file");
+    folder
+        .shell("exec $G run --config <(echo 'ops = \"fft\"') --backends sim --sim fair.toml --dry-run")
+        .good();
 }
 
 #[test]

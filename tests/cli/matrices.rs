@@ -86,7 +86,12 @@ fn what_does_not_go_with_a_matrix_is_refused_in_one_line() {
         ("--matrix bad.mtx", "--matrix: bad.mtx:4: '1 x 2' is no list of numbers"),
         ("--matrix complex.mtx", "--matrix: complex.mtx:1: the matrix is complex"),
         ("--matrix wide.mtx", "it must be square"),
-        ("--matrix absent.mtx", "--matrix: absent.mtx: No such file"),
+        (
+            "--matrix below/absent.mtx.gz",
+            "--matrix: cannot read 'below/absent.mtx.gz': No such file or directory (os error 2); \
+             name a Matrix Market file (.mtx or .mtx.gz)",
+        ),
+        ("--matrix .", "--matrix: cannot read '.': it is not a file; name a Matrix Market file"),
         ("--matrix ,", "no file is named"),
     ] {
         let ended = folder.run_line(&format!("run {line} --backends cpu"));

@@ -86,9 +86,9 @@ pub struct Options {
     /// Files that define operations of the user's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<std::path::PathBuf>,
-    /// Files with the matrices of cases, in the Matrix Market format.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub matrices: Vec<std::path::PathBuf>,
+    /// Files in the Matrix Market format with the matrices of cases, by identity.
+    #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub matrices: std::collections::BTreeMap<String, std::path::PathBuf>,
 }
 
 /// A registered backend.

@@ -1,5 +1,6 @@
 //! Matrices of the user's own, from files in the Matrix Market format: loaded once per process, and found by their identity.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
@@ -49,6 +50,22 @@ pub fn load(path: &Path, free: Option<u128>) -> Result<&'static FileMatrix, Stri
     let matrix: &'static FileMatrix = Box::leak(Box::new(FileMatrix::new(path, &file, csr)));
     LOADED.write().unwrap_or_else(PoisonError::into_inner).push(matrix);
     Ok(matrix)
+}
+
+/// Reads the matrix of a case from its file in `files`, which has identities as keys, unless this process has read it. `free` is the
+/// memory that it may take.
+///
+/// # Errors
+/// In one line: the file is missing, has changed, or cannot be read.
+pub fn load_for(case: &Case, files: &BTreeMap<String, PathBuf>, free: Option<u128>) -> Result<(), String> {
+    let Some(identity) = case.matrix.as_ref().filter(|identity| find(identity).is_none()) else {
+        return Ok(());
+    };
+    let path = files.get(identity).ok_or_else(|| format!("no file of this run has the matrix {identity}"))?;
+    match load(path, free)?.identity == *identity {
+        true => Ok(()),
+        false => Err(format!("the file of the matrix {identity} has changed since the run started")),
+    }
 }
 
 fn loaded() -> Vec<&'static FileMatrix> {

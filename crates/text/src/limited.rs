@@ -1,8 +1,11 @@
 //! Reads files and lines of limited length, so that no file fills the memory. The limits are far above what is in use.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, Read};
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 /// Most bytes of a file that a person writes: a sweep, a policy, a script of the simulated device.
 pub const BY_HAND: u64 = 16 << 20;
@@ -13,11 +16,30 @@ pub const BASELINE: u64 = 256 << 20;
 /// Most bytes of one line in a journal: a row with all its samples.
 pub const JOURNAL_LINE: u64 = 64 << 20;
 
+/// The longest wait for the end of a pipe: it may have no writer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Reads a file or pipe.
 ///
 /// # Errors
-/// It cannot be read, or has more than `max` bytes.
+/// It cannot be read, has more than `max` bytes, or is a pipe that does not end within 10 s.
 pub fn bytes(path: &Path, max: u64) -> io::Result<Vec<u8>> {
+    bytes_within(path, max, PATIENCE)
+}
+
+fn bytes_within(path: &Path, max: u64, patience: Duration) -> io::Result<Vec<u8>> {
+    if fs::metadata(path)?.is_file() {
+        return all_bytes(path, max);
+    }
+    let (sender, receiver) = mpsc::channel();
+    let owned = path.to_owned();
+    // Opening a pipe waits too. A thread that still waits ends with the process.
+    thread::Builder::new().spawn(move || sender.send(all_bytes(&owned, max)))?;
+    let late = |_| io::Error::other(format!("it is a pipe that did not end within {} s", patience.as_secs()));
+    receiver.recv_timeout(patience).map_err(late)?
+}
+
+fn all_bytes(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![];
     let mut file = File::open(path)?.take(max + 1);
     file.read_to_end(&mut bytes)?;
@@ -66,6 +88,15 @@ mod tests {
         assert!(text(Path::new("/dev/zero")).is_err(), "it never ends");
         std::fs::write(file.path(), b"\xff").unwrap();
         assert_eq!(text(file.path()).unwrap_err().to_string(), "it is not UTF-8 text");
+    }
+
+    #[test]
+    fn a_pipe_without_a_writer_is_not_waited_for_without_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let refused = bytes_within(&pipe, 8, Duration::from_millis(20)).unwrap_err();
+        assert_eq!(refused.to_string(), "it is a pipe that did not end within 0 s");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 import cupy as cp
 import gpubench
 import numpy as np
+import sklearn.decomposition
 
 pca = gpubench.Op("pca", sizes=[1000, 10000, 100000], tolerance=1e-3)
 
@@ -20,6 +21,11 @@ def explained(xp, x):
 @pca.variant("numpy")
 def _(x):
     return explained(np, x)
+
+
+@pca.variant("scikit-learn")
+def _(x):
+    return sklearn.decomposition.PCA(10).fit(x).explained_variance_[::-1]
 
 
 @pca.variant("cupy")

@@ -10,21 +10,22 @@ use gpubench_text::count::counted;
 use gpubench_text::escape::shell_word;
 use gpubench_text::file::Partial;
 
-use super::refusal::refusal;
+use super::refusal::{Refusal, refusal};
 use super::{SaveArgs, show_in};
 use crate::backend::External;
 use crate::baseline::{self, Baseline, StagedBaseline};
 use crate::cli::compare::read_policy;
 use crate::cli::folder::Lock;
-use crate::cli::run::{INTERRUPTED, NOTHING_MEASURED, exit_code, measure, sweep_file, with_libraries};
+use crate::cli::run::{INTERRUPTED, exit_code, measure, sweep_file, with_libraries};
 use crate::cli::{stream, values};
 use crate::compare::planning::{Calibrated, calibrate};
 use crate::compare::{Limits, Policy, load};
+use crate::executor::Finished;
 use crate::plan::{self, Plan};
 use crate::report::file;
 use crate::settings::options::SweepOptions;
 use crate::settings::{Destination, OutputSettings, Settings};
-use crate::write::report::JSON;
+use crate::write::report::{JSON, nothing_measured};
 
 /// Exit code of passes that disagree.
 const DISAGREE: u8 = 1;
@@ -65,16 +66,17 @@ fn from_sweep(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Resu
         if !args.quiet {
             stream::note(&format!("gpubench: pass {pass} of {}", args.passes));
         }
-        let code = measure_pass(&settings, &plan, &externals, &staged.staging.join(name(pass)))?;
-        let problem = match code {
+        let finished = measure_pass(&settings, &plan, &externals, &staged.staging.join(name(pass)))?;
+        let code = exit_code(&finished.report, finished.interrupted);
+        match code {
             0 => continue,
-            INTERRUPTED => "was interrupted",
-            NOTHING_MEASURED => "measured nothing: every cell was skipped (see its report)",
-            _ => "has cells that are incorrect or failed (see its report)",
-        };
-        stream::complain(&format!(
-            "no baseline was saved: pass {pass} {problem}; the passes are in {staging}, which you may delete"
-        ));
+            INTERRUPTED => stream::complain(&format!("no baseline was saved: pass {pass} was interrupted")),
+            _ => match nothing_measured(&finished.report) {
+                Some(why) => stream::complain(&format!("no baseline was saved: {why}")),
+                None => Refusal::of_pass(pass, &finished.report).print(),
+            },
+        }
+        stream::note(&format!("The passes are in {staging}, which you may delete."));
         return Ok(ExitCode::from(code));
     }
     let passes: Vec<PathBuf> = (1..=args.passes).map(|pass| staged.staging.join(name(pass))).collect();
@@ -189,12 +191,11 @@ fn make(folder: &Path) -> Result<()> {
         .with_context(|| format!("cannot create the folder {} (name another with --dir)", folder.display()))
 }
 
-/// Runs the sweep once with its report in `folder`, and returns the exit code that `run` would have.
-fn measure_pass(settings: &Settings, plan: &Plan, externals: &[External], folder: &Path) -> Result<u8> {
+/// Runs the sweep once with its report in `folder`.
+fn measure_pass(settings: &Settings, plan: &Plan, externals: &[External], folder: &Path) -> Result<Finished> {
     make(folder)?;
     let mut settings = settings.clone();
     settings.output.destination = Destination::Folder(folder.to_owned());
-    let finished = measure(&settings, plan.clone(), externals.to_vec(), None)?;
-    let code = exit_code(&finished.report, finished.interrupted);
-    finished.unsaved.map_or(Ok(code), Err)
+    let mut finished = measure(&settings, plan.clone(), externals.to_vec(), None)?;
+    finished.unsaved.take().map_or(Ok(finished), Err)
 }

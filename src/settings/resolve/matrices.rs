@@ -1,5 +1,6 @@
 //! Loads the files of `--matrix`, and refuses ops and options that do not go with them.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Result, anyhow, ensure};
@@ -10,13 +11,13 @@ use crate::op::matrix::{self, FileMatrix};
 use crate::settings::config::SweepFile;
 use crate::settings::options::{Matrices, SweepOptions};
 
-/// Loads the matrices of the command line and of the sweep file, and returns their files as they are named there.
-pub(super) fn load(cli: &SweepOptions, file: &SweepFile) -> Result<Vec<PathBuf>> {
-    let mut paths: Vec<PathBuf> = vec![];
+/// Loads the matrices of the command line and of the sweep file, and returns their files, as they are named there, by identity.
+pub(super) fn load(cli: &SweepOptions, file: &SweepFile) -> Result<BTreeMap<String, PathBuf>> {
+    let mut files = BTreeMap::new();
     for (op, asked) in options_by_op(cli, file) {
-        let Some(Matrices(files)) = &asked.matrix else { continue };
+        let Some(Matrices(paths)) = &asked.matrix else { continue };
         check(&op, &asked)?;
-        for path in files {
+        for path in paths {
             let loaded = matrix::load(path, memory::free_host_bytes());
             let matrix = loaded.map_err(|reason| anyhow!("--matrix: {reason}"))?;
             ensure!(
@@ -24,12 +25,10 @@ pub(super) fn load(cli: &SweepOptions, file: &SweepFile) -> Result<Vec<PathBuf>>
                 "--matrix: {} is not symmetric, as solve needs it: omit solve from --ops",
                 path.display()
             );
-            if !paths.contains(path) {
-                paths.push(path.clone());
-            }
+            files.entry(matrix.identity.clone()).or_insert_with(|| path.clone());
         }
     }
-    Ok(paths)
+    Ok(files)
 }
 
 fn check(op: &str, asked: &SweepOptions) -> Result<()> {

@@ -1,23 +1,28 @@
 """Makes the operands of a case, and keeps those of the last one for its next cell."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from . import host
 from .errors import CellFailed, OutOfMemory, Unavailable
 from .generator import Csr, Stream, fingerprint, short_uniforms, sparse
-from . import own_job
+from . import own_job, own_mtx
 
 DTYPES = {"f32": np.float32, "f64": np.float64}
 # Expected entries of a sparse operand that certainly fit into 32-bit offsets.
 MAX_EXPECTED_ENTRIES = 2.147e9
 
 
-def _of_file(identity, matrices):
+@lru_cache(maxsize=None)
+def _of_file(identity, path):
     """Returns the matrix of that name and fingerprint."""
-    found = matrices.get(identity.rpartition("@")[2])
-    if found is None:
-        raise CellFailed("no file of this run has the matrix %s: has it changed meanwhile?" % identity)
-    return found
+    if path is None:
+        raise CellFailed("no file of this run has the matrix %s" % identity)
+    matrix = own_mtx.read_csr(path)
+    if fingerprint([matrix]) != identity.rpartition("@")[2]:
+        raise CellFailed("the file of the matrix %s has changed since the run started" % identity)
+    return matrix
 
 
 class Case:
@@ -26,7 +31,8 @@ class Case:
     def __init__(self, fields, own=None, matrices=None):
         # The user's own operation, if it is one.
         self.own = own
-        self.matrix = _of_file(fields["matrix"], matrices or {}) if fields.get("matrix") else None
+        matrix = fields.get("matrix")
+        self.matrix = _of_file(matrix, (matrices or {}).get(matrix)) if matrix else None
         self.op, self.n, self.dtype_name = fields["op"], int(fields["n"]), fields["dtype"]
         self.density, self.seed = fields.get("density"), int(fields["seed"])
         self.dtype = np.dtype(DTYPES[self.dtype_name])

@@ -30,6 +30,7 @@ from .own_mtx import read_mtx  # noqa: F401  a part of what a file imports
 LIBRARIES = {
     "numpy": (None, "numpy"),
     "scipy": (None, "numpy"),
+    "sklearn": (None, "numpy"),
     "numba": ("cupy", "numpy"),
     "cupy": ("cupy", None),
     "cupyx": ("cupy", None),
@@ -54,6 +55,7 @@ OWNERS = {
     "jaxlib": ("jax",),
     "numba": ("numpy", "cupy"),
     "scipy": ("numpy", "cupy", "torch", "jax", "ops"),
+    "sklearn": ("numpy", "ops"),
 }
 # Where this module is from; `gpubench run` holds it in memory, without a `__file__`.
 OWN_FOLDER = os.path.dirname(sys._getframe().f_code.co_filename)
@@ -78,7 +80,13 @@ class Variant:
         self.makes_call, self.summary = makes_call, summary
 
     def call(self, arguments):
-        """Returns the function to time: the variant's own, or what it returns for the inputs."""
+        """Returns the function to time: the variant's own, or what it returns for the inputs.
+
+        Raises `Unavailable` if it uses a package that is not installed."""
+        for value in used_by(self.function):
+            value = vars(value).get("needs") if isinstance(value, types.FunctionType) else value
+            if isinstance(value, Missing) and _adapter[0].split("-")[0] in OWNERS[value.__dict__["package"]]:
+                check_present(value)
         if not self.makes_call:
             return self.function
         call = self.function(*arguments)
@@ -207,22 +215,24 @@ def variables_of(function):
 
 
 def libraries_of(function):
-    """Returns the libraries that a function belongs to or uses, by the variables of it and of the functions next to it that it
-    calls."""
-    roots, pending, seen = [], [inspect.unwrap(function)], []
+    """Returns the libraries that a function belongs to or uses."""
+    return [root for root in dict.fromkeys(map(_library, used_by(function))) if root]
+
+
+def used_by(function):
+    """Yields a function, and the values of its variables and of those of the functions next to it that it calls."""
+    pending, seen = [inspect.unwrap(function)], []
     while pending:
         one = pending.pop()
         seen.append(one)
-        home = _library(one)
-        variables = variables_of(one) if isinstance(one, types.FunctionType) and not home else {}
-        found = [home] + [_library(value) for value in variables.values()]
-        roots += [root for root in dict.fromkeys(found) if root and root not in roots]
+        yield one
+        variables = variables_of(one) if isinstance(one, types.FunctionType) and not _library(one) else {}
+        yield from variables.values()
         for value in variables.values():
             value = inspect.unwrap(value) if callable(value) and not isinstance(value, Missing) else value
             is_neighbour = isinstance(value, types.FunctionType) and value.__module__ == one.__module__
             if is_neighbour and not any(value is other for other in seen):
                 pending.append(value)
-    return roots
 
 
 def _library(value):
@@ -252,8 +262,11 @@ class Missing(types.ModuleType):
         return Missing(self.__dict__["package"])
 
     def __call__(self, *arguments, **named):
+        if len(arguments) != 1 or not inspect.isfunction(arguments[0]):
+            return Missing(self.__dict__["package"])
         # As a decorator it leaves the function, which other libraries may call.
-        return arguments[0] if len(arguments) == 1 and inspect.isfunction(arguments[0]) else Missing(self.__dict__["package"])
+        arguments[0].needs = self
+        return arguments[0]
 
 
 class _Placeholders(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -371,5 +384,5 @@ def find(ops, name):
 def check_present(value):
     """Raises `Unavailable` for a placeholder."""
     if isinstance(value, Missing):
-        package = value.__dict__["package"]
+        package = value.__dict__["package"].replace("sklearn", "scikit-learn")
         raise Unavailable("the function needs %s" % package, "pip install %s" % package)

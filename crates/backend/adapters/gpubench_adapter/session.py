@@ -16,7 +16,7 @@ class Session:
         self.backend, self.operands, self.jobs = backend, Operands(), {}
         # The user's own operations.
         self.ops = []
-        # The matrices of files, by fingerprint.
+        # Files of matrices, by name and fingerprint of the matrix.
         self.matrices = {}
 
     def ready(self):

@@ -124,7 +124,7 @@ class Worker:
             for variable in THREAD_VARIABLES:
                 os.environ[variable] = str(options["threads"])
         module = self.module()
-        from . import generator, host, own_mtx, own_op
+        from . import host, own_op
         from .session import Session
 
         backend = module.start(self.name, options)
@@ -132,9 +132,7 @@ class Worker:
         self.session = Session(backend)
         for path in options.get("files") or []:
             self.session.ops += own_op.load(path, self.name)
-        for path in options.get("matrices") or []:
-            matrix = own_mtx.read_csr(path)
-            self.session.matrices[generator.fingerprint([matrix])] = matrix
+        self.session.matrices = options.get("matrices") or {}
         reply = self.session.ready()
         # What exists now is never garbage; the collector runs between cells only.
         gc.collect()

@@ -112,16 +112,18 @@ class Reading(unittest.TestCase):
             self.assertEqual((found.indptr.dtype, found.indices.dtype, found.values.dtype), (np.int32, np.int32, np.float64))
 
     def test_operands_on_a_matrix_are_the_file_rounded_and_a_generated_vector(self):
-        matrix = read_csr(self.path("%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 .1\n2 1 -3\n"))
-        matrices = {fingerprint([matrix]): matrix}
-        fields = {"n": 2, "dtype": "f32", "seed": 42, "density": 0.75, "matrix": "a@" + fingerprint([matrix])}
+        path = self.path("%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 .1\n2 1 -3\n")
+        name = "a@" + fingerprint([read_csr(path)])
+        matrices = {name: path, "b@0": path}
+        fields = {"n": 2, "dtype": "f32", "seed": 42, "density": 0.75, "matrix": name}
         of = lambda op: generated(Case(dict(fields, op=op), None, matrices))
         a, x = of("spmv")
         self.assertEqual((a.values.dtype, a.values.tolist(), x.shape), (np.float32, [np.float32(0.1), -3.0, -3.0], (2,)))
         self.assertEqual([part.values.tolist() for part in of("spgemm")], [a.values.tolist()] * 2)
         np.testing.assert_array_equal(of("solve")[0], np.array([[0.1, -3], [-3, 0]], np.float32))
-        with self.assertRaises(CellFailed):
-            Case(dict(fields, op="spmv", matrix="a@0"), None, matrices)
+        for changed, reason in [("a@0", "no file"), ("b@0", "has changed")]:
+            with self.assertRaisesRegex(CellFailed, reason):
+                Case(dict(fields, op="spmv", matrix=changed), None, matrices)
 
     def test_no_change_of_a_file_raises_anything_else(self):
         rng = random.Random(3)

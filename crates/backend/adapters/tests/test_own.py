@@ -1,3 +1,4 @@
+import importlib.util
 import os
 import tempfile
 import textwrap
@@ -258,6 +259,17 @@ class Judging(Files):
         for function in ("np.random.random((n, n))", "np.full((n, n), __import__('time').time())"):
             text = HEAD.replace("rng.random((n, n))", function) + RIGHT
             self.assertIn("differ between two calls", self.verdict(text, "right"), function)
+
+    def test_a_function_whose_package_is_not_installed_has_no_time_whatever_it_does_with_it(self):
+        for package, function in [
+            ("numba", "@numba.njit\ndef _(a): return a + a\n"),
+            ("numba", "@numba.njit(fastmath=True)\ndef _(a): return a + a\n"),
+            ("sklearn", "def _(a): return -sklearn.preprocessing.scale(a)[::-1]\n"),
+        ]:
+            if importlib.util.find_spec(package) is None:
+                text = HEAD + "import %s\n" % package + RIGHT + "@op.variant('mine')\n" + function
+                needs = "the function needs %s" % package.replace("sklearn", "scikit-learn")
+                self.assertEqual(self.verdicts(text, ["right", "mine"]), [None, needs])
 
     def test_packages_of_an_environment_next_to_the_file_import_what_is_there(self):
         # A package that does without CuPy must find none, not a placeholder.

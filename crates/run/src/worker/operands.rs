@@ -1,7 +1,7 @@
 //! Generates a worker's operands on the host, and keeps those of the last case for its next cell.
 
 use gpubench_backend::host::memory;
-use gpubench_ops::{Op, matrix};
+use gpubench_ops::Op;
 use gpubench_report::case::Case;
 use gpubench_report::data::{Operand, fingerprint};
 use gpubench_report::error::{CellError, Unavailable};
@@ -69,13 +69,8 @@ fn make(
 /// Checks that the host can hold a case, with the free bytes that `free` finds. Workers check each case, a dry run all.
 ///
 /// # Errors
-/// The case needs more memory, or has more entries than offsets can count; or its matrix was not loaded.
+/// The case needs more memory, or has more entries than offsets can count.
 pub fn check_host(op: &dyn Op, case: &Case, free: &dyn Fn() -> Option<u128>) -> Result<(), CellError> {
-    if let Some(identity) = case.matrix.as_ref().filter(|identity| matrix::find(identity).is_none()) {
-        return Err(CellError::Failed(format!(
-            "no file of this run has the matrix {identity}: has it changed meanwhile?"
-        )));
-    }
     let entries = op.expected_entries(case);
     if entries > MAX_EXPECTED_ENTRIES {
         let reason = format!("about {entries:.2e} stored entries exceed 32-bit offsets (2.14e9)");

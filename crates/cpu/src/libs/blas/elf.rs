@@ -1,7 +1,8 @@
 //! Reads named sections of a shared object without loading it. Format:
 //! <https://refspecs.linuxfoundation.org/elf/gabi4+/contents.html>.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -23,10 +24,18 @@ struct ElfSection {
     length: u64,
 }
 
+/// Opens a file and nothing else: opening a pipe could wait for ever.
+pub(crate) fn opened(path: &Path) -> io::Result<File> {
+    match fs::metadata(path)?.is_file() {
+        true => File::open(path),
+        false => Err(io::Error::other("it is not a file")),
+    }
+}
+
 impl SharedObject {
     /// Reads the section headers; returns `None` for any other kind of file.
     pub(crate) fn open(path: &Path) -> Option<SharedObject> {
-        let file = File::open(path).ok()?;
+        let file = opened(path).ok()?;
         let header = read(&file, 0, HEADER as u64)?;
         // Magic, 64 bits, little-endian, a shared object.
         if header[..6] != *b"\x7fELF\x02\x01" || number(&header, 16, 2) != 3 {

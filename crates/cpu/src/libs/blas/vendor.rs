@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::elf::{SharedObject, position};
+use super::elf::{self, SharedObject, position};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vendor {
@@ -100,7 +100,7 @@ const MARKS: [(&[u8], Vendor); 3] = [
 
 /// Returns the vendor of the BLAS library in a file. The error is the end of a sentence about the file.
 pub(crate) fn vendor_of(path: &Path) -> Result<Vendor, String> {
-    std::fs::File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
+    elf::opened(path).map_err(|error| format!("cannot be read: {error}"))?;
     let object = SharedObject::open(path).ok_or("is no shared library of this system")?;
     let names = object.section(".dynstr");
     let vendor = MARKS.iter().find(|(mark, _)| position(&names, mark).is_some());

@@ -1,7 +1,7 @@
 //! Reads files in the Matrix Market format (<https://math.nist.gov/MatrixMarket/formats.html>), compressed by gzip or not.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
@@ -28,12 +28,15 @@ const ROW_BYTES: u128 = 8;
 /// In one line: the file cannot be read, contains no real matrix, which is said with the line, or needs more memory than `free`.
 pub fn read(path: &Path, free: Option<u128>) -> Result<Csr, String> {
     let name = single_line(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy());
-    let metadata = std::fs::metadata(path).map_err(|error| format!("{name}: {error}"))?;
-    if !metadata.is_file() {
+    let open = || match std::fs::metadata(path)?.is_file() {
+        true => File::open(path),
         // The workers read it too, which they cannot from a pipe.
-        return Err(format!("{name}: it is not a file"));
-    }
-    let file = File::open(path).map_err(|error| format!("{name}: {error}"))?;
+        false => Err(io::Error::other("it is not a file")),
+    };
+    let file = open().map_err(|error| {
+        let shown = single_line(&path.to_string_lossy());
+        format!("cannot read '{shown}': {error}; name a Matrix Market file (.mtx or .mtx.gz)")
+    })?;
     match path.extension().is_some_and(|extension| extension == "gz") {
         true => parse(&name, BufReader::new(MultiGzDecoder::new(BufReader::new(file))), free),
         false => parse(&name, BufReader::new(file), free),

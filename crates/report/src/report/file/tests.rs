@@ -69,11 +69,14 @@ fn a_report_of_layout_1_loads_with_hot_caches_and_defaults() {
 }
 
 #[test]
-fn unknown_keys_are_ignored() {
-    let mut value = serde_json::to_value(full()).unwrap();
-    value["later"] = 1.into();
-    value["rows"][0]["later"] = 1.into();
-    parse(&Content::of(value.to_string())).unwrap();
+fn unknown_keys_are_ignored_and_not_written_again() {
+    let written = serde_json::to_value(full()).unwrap();
+    let mut value = written.clone();
+    for place in ["", "/rows/0", "/rows/0/execute", "/environment", "/environment/host"] {
+        value.pointer_mut(place).unwrap()["later"] = serde_json::json!({ "n": [1] });
+    }
+    let read = parse(&Content::of(value.to_string())).unwrap();
+    assert_eq!(serde_json::to_value(read).unwrap(), written);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Holds a started backend with its operands and jobs. Each job is prepared once, then measured in rounds.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use gpubench_backend::host::{memory, vector_registers};
@@ -65,6 +66,8 @@ pub(crate) struct BackendSession {
     jobs: BTreeMap<u64, Ready>,
     operands: Operands,
     variants: Vec<Variant>,
+    /// Files of matrices, by identity.
+    matrices: BTreeMap<String, PathBuf>,
     backend: Box<dyn Backend>,
     simulated: bool,
 }
@@ -77,14 +80,12 @@ impl BackendSession {
         }
         let variants = (registration.variants)(options)
             .map_err(|error| Unavailable::without_fix(format!("{}: {error:#}", registration.name)))?;
-        for path in &options.matrices {
-            matrix::load(path, memory::free_host_bytes()).map_err(Unavailable::without_fix)?;
-        }
         let backend = (registration.start)(options)?;
         Ok(BackendSession {
             jobs: BTreeMap::new(),
             operands: Operands::default(),
             variants,
+            matrices: options.matrices.clone(),
             backend,
             simulated: registration.simulated,
         })
@@ -127,7 +128,10 @@ impl BackendSession {
 
         notify("inputs");
         let start = Instant::now();
-        let admit = || self.backend.admit(&cell.case);
+        let admit = || {
+            let loaded = matrix::load_for(&cell.case, &self.matrices, memory::free_host_bytes());
+            loaded.map_err(CellError::Failed).and_then(|()| self.backend.admit(&cell.case))
+        };
         let kept = self.operands.of(op, &cell.case, admit, || copied(&mut self.jobs, &cell.case))?;
         phases.inputs_s = start.elapsed().as_secs_f64();
 

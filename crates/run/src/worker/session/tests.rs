@@ -246,6 +246,28 @@ fn every_fault_in_real_memory_is_found_and_an_honest_job_is_not() {
 }
 
 #[test]
+fn the_file_of_a_matrix_is_read_by_the_first_cell_that_needs_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mtx");
+    let options = Options {
+        ops: vec!["honest".into()],
+        matrices: [("a@0".to_owned(), path.clone())].into(),
+        ..Options::default()
+    };
+    let mut session = BackendSession::start(&registration(), &options).unwrap();
+    let mut of = |matrix: Option<&str>| {
+        let mut cell = cell("honest", 3, Cache::Hot);
+        cell.case.matrix = matrix.map(str::to_owned);
+        session.prepare(7, &cell, None, None, &mut |_| {}).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(of(None), Ok(()), "the file is missing, and this cell does not need it");
+    assert!(of(Some("a@0")).unwrap_err().contains("cannot read"));
+    std::fs::write(path, "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n").unwrap();
+    assert_eq!(of(Some("a@0")).unwrap_err(), "the file of the matrix a@0 has changed since the run started");
+    assert_eq!(of(Some("b@0")).unwrap_err(), "no file of this run has the matrix b@0");
+}
+
+#[test]
 fn jobs_of_one_case_have_operands_of_their_own() {
     for seed in SEEDS {
         let (mut session, cell) = (session("operand"), cell("operand", seed, Cache::Hot));
