@@ -9,7 +9,7 @@ NAMES = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "
 
 
 def write(path, arrays):
-    """Writes arrays one after the other, in C order, and returns their descriptions: of a batch as its matrices one below another."""
+    """Writes arrays one after the other, in C order, and returns their descriptions. A batch is written as its stacked matrices."""
     described = []
     for array in arrays:
         if array.dtype.name not in NAMES:

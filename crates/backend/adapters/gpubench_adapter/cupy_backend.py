@@ -181,7 +181,8 @@ class CupyBackend(EventBackend):
 
 def _product_in_tf32(backend, case, operands):
     if case.has_batch:
-        raise Unavailable("CuPy's products of batches ignore the compute type")
+        # They would be float32 products under the name tf32.
+        raise Unavailable("CuPy's products of a batch ignore the compute type")
     job = product(backend, case, operands)
     job.activate = lambda: cupy._core.set_compute_type(np.float32, _TF32)
     return job
@@ -206,7 +207,7 @@ def _posv(backend, case, operands):
     from cupyx import lapack
 
     if case.has_batch and case.extent("rhs") > 1:
-        raise Unavailable("cupyx.lapack.posv takes one right-hand side per system of a batch")
+        raise Unavailable("cupyx.lapack.posv takes a batch with one right-hand side only", "choose the variant solve")
     return Job(backend.storage, operands, lapack.posv, finish=answers.columns)
 
 

@@ -60,7 +60,7 @@ class Stream:
         return _mix(z + np.uint64(self.key))
 
     def fill(self, out, convert, first=0):
-        """Writes `convert(words, part)` into all parts of a flat array, with the words from `first` on."""
+        """Writes `convert(words, part)` into all parts of a flat array; the words begin at index `first`."""
         host.over_chunks(lambda start, end: convert(self.bits(first + start, first + end), out[start:end]), out.size, CHUNK)
         return out
 
@@ -82,7 +82,7 @@ def _uniform(words, part):
 
 
 def short_uniforms(seed, n, start=0, end=1):
-    """Returns X of the systems from `start` to `end` of the op solve: the leading 19 bits of stream 0, one system after another."""
+    """Returns X of the systems from `start` to `end` of the op solve: the leading 19 bits of stream 0, system by system."""
     out = np.empty((end - start) * n * n, np.float64)
     return Stream(seed, 0).fill(out, lambda words, part: _leading(words, 19, part), start * n * n).reshape(-1, n, n)
 
@@ -122,7 +122,7 @@ def weigh(values):
 
 
 def stacked(shape):
-    """Returns rows and columns of an array as one matrix: a vector as a column, a batch as its matrices one below another."""
+    """Returns the rows and columns of an array as one matrix: a vector is a column, the matrices of a batch are stacked by rows."""
     return (math.prod(shape[:-1]), shape[-1]) if len(shape) > 1 else (shape[0], 1)
 
 
@@ -131,8 +131,8 @@ def _rotate_left(word, count):
 
 
 def fingerprint(operands, weigh_dense=weigh):
-    """Returns the fingerprint of operands as 16 hexadecimal digits. A vector counts as a column, a batch as its matrices one below
-    another.
+    """Returns the fingerprint of operands as 16 hexadecimal digits. A vector counts as a column; the matrices of a
+    batch are stacked by rows.
 
     `weigh_dense` replaces `weigh` for dense operands, so that those of a library can stay where they are.
     """

@@ -204,7 +204,7 @@ def _require_batches(backend, function, call_with_batch):
 
 def _posv(backend, case, operands):
     if case.has_batch:
-        raise Unavailable("LAPACK's posv solves no batch of systems in one call")
+        raise Unavailable("LAPACK's posv takes no batch", "choose the variant solve")
     posv = backend.scipy("linalg").get_lapack_funcs("posv", (operands[0], operands[1]))
     # LAPACK takes columns, and A is symmetric: its rows are its columns.
     factor, x = (np.empty(operand.shape, case.dtype, order="F") for operand in operands)

@@ -47,12 +47,12 @@ class Case:
         return _extent(self.shape.get(name, 1), self.n)
 
     def form(self, *names):
-        """Returns the shape of an array of a library: the extents of these dimensions, after that of the batch where there is one."""
+        """Returns the shape of an array in a library: the batch, if the case has one, then these dimensions."""
         return tuple(self.extent(name) for name in ((BATCH,) if self.has_batch else ()) + names)
 
     @property
     def has_batch(self):
-        """Whether the arrays have an axis of problems, be it of one problem only."""
+        """Whether the arrays have an axis of problems, even if there is only one problem."""
         return self.shape is not None and BATCH in self.shape
 
     @property
@@ -63,7 +63,7 @@ class Case:
 
     @property
     def side(self):
-        """The side of a square matrix, or of a product of such, of as much work as one problem of the case."""
+        """The side of the square problem that is as large as one problem of the case."""
         if self.shape is None:
             return self.n
         extents = [self.extent(name) for name in SIDES[self.op]]
@@ -103,15 +103,20 @@ def _sparse(operand):
 
 def _positive_definite(case):
     n, systems = case.extent("n"), case.extent(BATCH)
-    a, some = np.empty((systems, n, n), case.dtype), max(1, SYSTEMS_ELEMENTS // n**2)
-    for start in range(0, systems, some):
-        end = min(start + some, systems)
-        x = short_uniforms(case.seed, n, start, end)
-        # Every product and sum is exact in float64 up to n = 32768, in any order.
-        gram = np.matmul(x.swapaxes(1, 2), x)
-        gram[:, np.arange(n), np.arange(n)] += 1.0
-        a[start:end] = gram
+    a, together = np.empty((systems, n, n), case.dtype), max(1, SYSTEMS_ELEMENTS // n**2)
+    for start in range(0, systems, together):
+        end = min(start + together, systems)
+        a[start:end] = _grams(case.seed, n, start, end)
     return a.reshape(case.form("n", "n"))
+
+
+def _grams(seed, n, start, end):
+    """Returns A of the systems from `start` to `end`, in float64."""
+    x = short_uniforms(seed, n, start, end)
+    # Every product and sum is exact in float64 up to n = 32768, in any order.
+    gram = np.matmul(x.swapaxes(1, 2), x)
+    gram[:, np.arange(n), np.arange(n)] += 1.0
+    return gram
 
 
 def _on_matrix(case):
@@ -151,7 +156,7 @@ ARRAYS = {
     "svd": (("m", "n"),) * 2,
 }
 
-# The dimensions of which `Case.side` is the mean, by op with shapes.
+# Dimensions of which `Case.side` is the geometric mean, by op.
 SIDES = {
     "matmul": ("m", "n", "k"),
     "elementwise": ("rows", "cols"),
@@ -167,7 +172,7 @@ def footprint(case):
         elements = sum(math.prod(case.form(*names)) for names in ARRAYS[case.op])
         if case.op == "svd":
             short = min(case.extent("m"), case.extent("n"))
-            # The smaller one, and the singular values.
+            # The smaller of U and V, and the singular values.
             elements += case.extent(BATCH) * (short + 1) * short
         # The answer of a reduction has three numbers in float64.
         return elements * case.dtype.itemsize + (24 if case.op == "reduction" else 0)

@@ -5,7 +5,7 @@ OPS = "ops"
 
 BOTH, SINGLE, DOUBLE = ("f32", "f64"), ("f32",), ("f64",)
 
-# The ops whose variants compute problems of any shape; others are square. A variant that lacks one shape says so when it is prepared.
+# The ops whose variants take shapes. A variant that cannot compute one of them raises `Unavailable` when it is prepared.
 SHAPED = ("matmul", "elementwise", "reduction", "solve", "svd")
 
 
