@@ -114,7 +114,9 @@ pub(super) fn of(op: &dyn Op, asked: &SweepOptions) -> Result<Vec<SweepShape>> {
             let mut named = shape.named(op)?;
             named.extend(layout.map(|layout| (LAYOUT.to_owned(), Values::One(Extent::Word(layout.clone())))));
             for values in with_batches(named, asked.batch.as_ref().map(|batches| &batches.0)) {
-                found.push(swept(op, values, asked)?);
+                for values in with_one_range(values) {
+                    found.push(swept(op, values, asked)?);
+                }
             }
         }
     }
@@ -182,6 +184,26 @@ fn with_batches(shape: Named, batches: Option<&Values>) -> Vec<Named> {
     }
 }
 
+/// Returns a shape once for each value of all dimensions that have several, except the last of them.
+fn with_one_range(shape: Named) -> Vec<Named> {
+    let last = shape.iter().rposition(|(_, values)| matches!(values, Values::Several(_)));
+    let mut found: Vec<Named> = vec![vec![]];
+    for (index, (name, values)) in shape.into_iter().enumerate() {
+        let each = match values {
+            Values::Several(extents) if Some(index) != last => {
+                extents.into_iter().map(|extent| Values::One(Extent::Fixed(extent))).collect()
+            }
+            values => vec![values],
+        };
+        let with = |start: &Named| -> Vec<Named> {
+            let more = each.iter().map(|values| (name.clone(), values.clone()));
+            more.map(|dimension| start.iter().cloned().chain([dimension]).collect()).collect()
+        };
+        found = found.iter().flat_map(with).collect();
+    }
+    found
+}
+
 /// Makes a shape with its sizes: the values of the one dimension that has several, or those of `--sizes`.
 fn swept(op: &dyn Op, named: Named, asked: &SweepOptions) -> Result<SweepShape> {
     let mut several = None;
@@ -190,10 +212,6 @@ fn swept(op: &dyn Op, named: Named, asked: &SweepOptions) -> Result<SweepShape> 
         let extent = match values {
             Values::One(extent) => extent,
             Values::Several(values) => {
-                ensure!(
-                    several.is_none(),
-                    "--shape: two dimensions have several values: give all but one a single one"
-                );
                 several = Some((name.clone(), values));
                 Extent::OfSize(1)
             }
@@ -258,6 +276,7 @@ mod tests {
             ("--shape m=4096,n=512,k=64..256:x2", "4096x512xN: 64 128 256"),
             ("--shape k=32,m=8,n=8,k=64,m=5,n=5 --batch 7", "8x8x32 batch 7: 32; 5x5x64 batch 7: 64"),
             ("--shape k=32 --sizes 9", "NxNx32: 9"),
+            ("--shape m=2..4:x2,n=8..16:x2,k=4", "2xNx4: 8 16; 4xNx4: 8 16"),
             ("--batch 1,64 --sizes 8", "square: 8; NxNxN batch 64: 8"),
             ("--shape 32x32x32 --batch 1..16:x4", "32x32x32 batch N: 1 4 16"),
             ("--shape 32x32x32 --batch N --sizes 5", "32x32x32 batch N: 5"),
@@ -274,7 +293,6 @@ mod tests {
             ("--shape q=4", "matmul has no dimension q: it has m, n, k, batch, layout"),
             ("--shape 4x4x4 --sizes 9", "omit --sizes"),
             ("--shape m=2..4:x2,n=4", "nothing else can vary"),
-            ("--shape m=2..4:x2,n=2..4:x2,k=4", "two dimensions"),
             ("--layout nx", "layout nx is none of nn, nt, tn, tt"),
         ] {
             assert!(shapes(line).contains(expected), "{line}: {}", shapes(line));

@@ -8,12 +8,12 @@ const SWEEP: &str = "--samples 3 --rounds 1 --warmup 1 --no-peaks --quiet --form
 fn every_variant_of_the_cpu_computes_every_shape_that_it_takes() {
     let folder = Folder::new();
     for (name, line) in [
-        ("products", "--ops matmul --shape 40x24xN --sizes 1,33 --batch 1,5 --layout nn,nt,tn,tt"),
+        ("products", "--ops matmul --shape 40x24xN --sizes 1,33 --batch 1,5 --layout nn,nt,tn,tt --variants *"),
         ("rows", "--ops elementwise,reduction --shape 300x7,1xN,Nx1 --sizes 1,70000"),
-        ("systems", "--ops solve --shape n=24,rhs=3 --batch 1..100:x10"),
-        ("decompositions", "--ops svd --shape 60x7,7x60,1x1 --batch 1,9"),
+        ("systems", "--ops solve --shape n=24,rhs=3 --batch 1..100:x10 --variants *"),
+        ("decompositions", "--ops svd --shape 60x7,7x60,1x1 --batch 1,9 --variants *"),
     ] {
-        folder.succeeds(&format!("run {line} --dtypes all --variants * --backends cpu {SWEEP} --out {name}"));
+        folder.succeeds(&format!("run {line} --dtypes all --backends cpu {SWEEP} --out {name}"));
         let rows = folder.rows(name);
         for row in &rows {
             let is_right = row["outcome"] == "measured" && row["unaltered"].is_null();
@@ -45,7 +45,7 @@ fn shapes_are_shown_written_and_told_apart() {
     let cells = compared.json()["cells"].as_array().unwrap().len();
     assert_eq!(cells, folder.rows("one").len(), "{}", compared.stdout);
     folder.fair("--ops matmul --shape 8x4xN --sizes 2,16", "plain");
-    folder.refuses("compare one plain", "no cell");
+    assert_eq!(folder.run_line("compare one plain").code, 2);
     // A whole run is resumed without measuring.
     let resumed = folder.succeeds("run --resume one --quiet");
     assert_eq!(folder.rows("one").len(), cells, "{}", resumed.stderr);
@@ -78,7 +78,7 @@ fn what_is_no_shape_of_the_op_is_refused_in_one_line() {
         "run --backends cpu ",
         "--ops matmul --shape 4096x512 => matmul has 3 dimensions, m x n x k, but 2 are given
         --config sweep.toml => matmul has 3 dimensions
-        --ops matmul --shape 4x4xz => shape '4x4xz'
+        --ops matmul --shape 4x4xz => k cannot be z: give a number or a multiple of N
         --ops matmul --shape 0x4x4 => extents are at least 1
         --ops matmul --shape m= => m: '' is no extent
         --ops matmul --shape q=4 => matmul has no dimension q: it has m, n, k, batch, layout

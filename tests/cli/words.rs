@@ -184,7 +184,7 @@ fn options_and_commands_of_other_programs_get_what_to_write_here() {
 fn what_resembles_no_option_gets_no_suggestion_and_hidden_options_never_are_one() {
     let folder = Folder::new();
     let all = folder.succeeds("help run").stdout;
-    let strange = "--vectors --calls --isolat --isolation --list-all --energy --watch --zzz -x --stride";
+    let strange = "--vectors --calls --isolat --isolation --list-all --energy --zzz -x --stride";
     for word in strange.split(' ') {
         let message = folder.run_line(&format!("run {word}")).stderr;
         assert_eq!(message, format!("gpubench: unknown argument '{word}'; see 'gpubench run --help'\n"));

@@ -78,7 +78,7 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     // The numbers arrive as float64, so their digits show the precision they were computed in.
     let in_type = found.iter().any(|&number| T::from_f64(number).to_f64() == number);
     let units = match (case.dtype, in_type) {
-        (DType::F64, _) => IN_TYPE.max(n),
+        (DType::F64, _) => IN_TYPE.max(2.0 * n),
         (DType::F32, true) => IN_FLOAT32,
         (DType::F32, false) => joined(n).min(IN_TYPE),
     };
@@ -87,8 +87,8 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
 
 /// Permitted error in unit roundoffs of a float32 answer.
 const IN_FLOAT32: f64 = 16.0;
-/// Permitted error in unit roundoffs of a float64 answer, and at most of a sum that was joined in float64. In float64 it is at least `n`: four times what one
-/// running sum of `n^2` numbers errs by, and far below what operands or sums of fewer bits would.
+/// Permitted error in unit roundoffs of a float64 answer, and at most of a sum that was joined in float64. In float64 it is at least `2 n`: four times what one
+/// running sum of `n^2` numbers was seen to err by, and far below what operands or sums of fewer bits would.
 const IN_TYPE: f64 = 8.0;
 /// Permitted number of elements per running sum in the element type before float64 is required.
 const RUN: f64 = 64.0;

@@ -3,17 +3,19 @@
 import numpy as np
 
 from .errors import CellFailed
+from .generator import stacked
 
 NAMES = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128", "int32": "i32"}
 
 
 def write(path, arrays):
-    """Writes arrays one after the other, in C order, and returns their descriptions. A vector counts as a column."""
+    """Writes arrays one after the other, in C order, and returns their descriptions. A batch is written as its stacked matrices."""
     described = []
     for array in arrays:
         if array.dtype.name not in NAMES:
             raise CellFailed("the library returned elements of type %s" % array.dtype)
-        described.append({"dtype": NAMES[array.dtype.name], "shape": list(array.shape)})
+        shape = list(array.shape) if array.ndim < 3 else list(stacked(array.shape))
+        described.append({"dtype": NAMES[array.dtype.name], "shape": shape})
     with open(path, "wb") as file:
         for array in arrays:
             np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tofile(file)
@@ -21,8 +23,8 @@ def write(path, arrays):
 
 
 def columns(arrays):
-    """Returns vectors as n by 1 matrices."""
-    return [array.reshape(-1, 1) for array in arrays]
+    """Returns vectors as n by 1 matrices, and matrices as they are."""
+    return [array.reshape(-1, 1) if array.ndim == 1 else array for array in arrays]
 
 
 def moments(numbers):

@@ -14,7 +14,7 @@ from .accelerator import EventBackend
 from .backend import finding
 from .errors import Unavailable
 from .generator import MASK, ON_DEVICE
-from .job import Job, call_of, into
+from .job import Job, call_of, into, product, product_into
 from .storage import Storage
 
 # Spins for a number of cycles of the multiprocessor, as `torch.cuda._sleep` does.
@@ -180,7 +180,10 @@ class CupyBackend(EventBackend):
 
 
 def _product_in_tf32(backend, case, operands):
-    job = _product(backend, case, operands)
+    if case.has_batch:
+        # They would be float32 products under the name tf32.
+        raise Unavailable("CuPy's products of a batch ignore the compute type")
+    job = product(backend, case, operands)
     job.activate = lambda: cupy._core.set_compute_type(np.float32, _TF32)
     return job
 
@@ -200,19 +203,20 @@ def _reduction(accelerators):
     return prepare
 
 
-def _posv(a, b):
+def _posv(backend, case, operands):
     from cupyx import lapack
 
-    return lapack.posv(a, b)
+    if case.has_batch and case.extent("rhs") > 1:
+        raise Unavailable("cupyx.lapack.posv takes a batch with one right-hand side only", "choose the variant solve")
+    return Job(backend.storage, operands, lapack.posv, finish=answers.columns)
 
 
-_product = call_of(lambda a, b: a @ b)
 _default_reduction = call_of(lambda a: (cupy.sum(a), cupy.mean(a), cupy.std(a)), list, answers.moments)
 _DEFAULT, _TF32 = cupy._core._routines_linalg.COMPUTE_TYPE_DEFAULT, cupy._core._routines_linalg.COMPUTE_TYPE_TF32
 
 CupyBackend.JOBS = {
-    ("matmul", "matmul"): _product,
-    ("matmul", "out"): into(cupy.matmul),
+    ("matmul", "matmul"): product,
+    ("matmul", "out"): product_into(cupy.matmul),
     ("matmul", "tf32"): _product_in_tf32,
     ("elementwise", "eager"): call_of(_elementwise),
     ("elementwise", "fuse"): call_of(cupy.fuse()(_elementwise)),
@@ -224,7 +228,7 @@ CupyBackend.JOBS = {
     ("fft", "fft2"): call_of(cupy.fft.fft2),
     ("fft", "rfft2"): call_of(cupy.fft.rfft2, finish=answers.whole_spectrum),
     ("solve", "solve"): call_of(cupy.linalg.solve, finish=answers.columns),
-    ("solve", "posv"): call_of(_posv, finish=answers.columns),
+    ("solve", "posv"): _posv,
     ("spgemm", "csr"): lambda backend, case, operands: Job(
         backend.storage, operands, lambda a, b: a @ b, backend.storage.csr_parts, answers.csr
     ),

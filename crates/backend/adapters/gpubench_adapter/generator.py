@@ -59,9 +59,9 @@ class Stream:
         z = (indices.astype(np.uint64) + np.uint64(1)) * np.uint64(GAMMA)
         return _mix(z + np.uint64(self.key))
 
-    def fill(self, out, convert):
-        """Writes `convert(words, part)` into all parts of a flat array."""
-        host.over_chunks(lambda start, end: convert(self.bits(start, end), out[start:end]), out.size, CHUNK)
+    def fill(self, out, convert, first=0):
+        """Writes `convert(words, part)` into all parts of a flat array; the words begin at index `first`."""
+        host.over_chunks(lambda start, end: convert(self.bits(first + start, first + end), out[start:end]), out.size, CHUNK)
         return out
 
     def uniforms(self, shape, dtype):
@@ -81,10 +81,10 @@ def _uniform(words, part):
     _leading(words, 53 if part.dtype == np.float64 else 24, part)
 
 
-def short_uniforms(seed, n):
-    """Returns X of the op solve: the leading 19 bits of stream 0."""
-    out = np.empty(n * n, np.float64)
-    return Stream(seed, 0).fill(out, lambda words, part: _leading(words, 19, part)).reshape(n, n)
+def short_uniforms(seed, n, start=0, end=1):
+    """Returns X of the systems from `start` to `end` of the op solve: the leading 19 bits of stream 0, system by system."""
+    out = np.empty((end - start) * n * n, np.float64)
+    return Stream(seed, 0).fill(out, lambda words, part: _leading(words, 19, part), start * n * n).reshape(-1, n, n)
 
 
 def sparse(seed, operand, n, density, dtype):
@@ -121,12 +121,18 @@ def weigh(values):
     return sum(host.over_chunks(part, words.size, CHUNK)) & MASK
 
 
+def stacked(shape):
+    """Returns the rows and columns of an array as one matrix: a vector is a column, the matrices of a batch are stacked by rows."""
+    return (math.prod(shape[:-1]), shape[-1]) if len(shape) > 1 else (shape[0], 1)
+
+
 def _rotate_left(word, count):
     return ((word << count) | (word >> (64 - count))) & MASK
 
 
 def fingerprint(operands, weigh_dense=weigh):
-    """Returns the fingerprint of operands as 16 hexadecimal digits. A vector counts as a column.
+    """Returns the fingerprint of operands as 16 hexadecimal digits. A vector counts as a column; the matrices of a
+    batch are stacked by rows.
 
     `weigh_dense` replaces `weigh` for dense operands, so that those of a library can stay where they are.
     """
@@ -137,7 +143,6 @@ def fingerprint(operands, weigh_dense=weigh):
             values = weigh(operand.values)
         else:
             structure, values = 0, weigh_dense(operand)
-        rows, columns = operand.shape if len(operand.shape) == 2 else (operand.shape[0], 1)
-        for part in (rows, columns, structure, values):
+        for part in (*stacked(operand.shape), structure, values):
             state = (_rotate_left(state, 13) * GAMMA + part) & MASK
     return format(state, "016x")

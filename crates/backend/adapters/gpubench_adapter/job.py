@@ -1,6 +1,9 @@
 """Defines a job: one prepared cell."""
 
+import operator
 from functools import partial
+
+import numpy as np
 
 from . import answers
 
@@ -122,5 +125,31 @@ def into(function):
     def prepare(backend, case, operands):
         c = backend.storage.send(operands[0])
         return Job(backend.storage, operands, partial(function, out=c), outputs=[c])
+
+    return prepare
+
+
+def of_factors(function, case):
+    """Returns a product that takes the factors as the case stores them: a transposed one as a transposed view."""
+    if case.transposed == (False, False):
+        return function
+    if case.transposed == (True, False):
+        return lambda a, b: function(a.swapaxes(-2, -1), b)
+    if case.transposed == (False, True):
+        return lambda a, b: function(a, b.swapaxes(-2, -1))
+    return lambda a, b: function(a.swapaxes(-2, -1), b.swapaxes(-2, -1))
+
+
+def product(backend, case, operands):
+    """Prepares the product by the operator `@`."""
+    return Job(backend.storage, operands, of_factors(operator.matmul, case))
+
+
+def product_into(function):
+    """Returns the preparation of a product that writes an output."""
+
+    def prepare(backend, case, operands):
+        c = backend.storage.send(np.zeros(case.form("m", "n"), case.dtype))
+        return Job(backend.storage, operands, of_factors(partial(function, out=c), case), outputs=[c])
 
     return prepare

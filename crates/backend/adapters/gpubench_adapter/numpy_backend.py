@@ -9,7 +9,7 @@ import numpy as np
 from . import answers
 from .backend import Backend, finding, load, serial
 from .errors import Unavailable
-from .job import Job, call_of, into
+from .job import Job, call_of, into, product, product_into
 from .storage import Storage
 
 # Side of the product that wakes the threads of a BLAS library: more than it does on one thread.
@@ -113,7 +113,7 @@ class NumpyBackend(Backend):
         """Lets a job choose the number of threads of the BLAS library."""
         # SciPy's library is loaded with its module.
         choose = self.blas.use if self.blas.find() else None
-        job = self.give_choice(job, choose, wake or self.wake_blas, case.n)
+        job = self.give_choice(job, choose, wake or self.wake_blas, case.side)
         if choose is None:
             job.thread_choices = [self.threads]
         return job
@@ -186,15 +186,28 @@ def _scipy_linalg(function, parts=None, finish=None, **options):
 
     def prepare(backend, case, operands):
         call = partial(getattr(backend.scipy("linalg"), function), **options)
+        if case.has_batch:
+            _require_batches(backend, function, lambda: call(*[np.ones((2, 1, 1))] * len(operands)))
         return backend.with_blas(Job(backend.storage, operands, call, parts, finish), case, backend.wake_scipy)
 
     return prepare
 
 
+def _require_batches(backend, function, call_with_batch):
+    """Raises `Unavailable` if a function of SciPy takes no batch, as in older versions."""
+    try:
+        call_with_batch()
+    except ValueError:
+        version = backend.scipy().__version__
+        raise Unavailable("scipy.linalg.%s of SciPy %s takes no batch" % (function, version), "pip install --upgrade scipy") from None
+
+
 def _posv(backend, case, operands):
+    if case.has_batch:
+        raise Unavailable("LAPACK's posv takes no batch", "choose the variant solve")
     posv = backend.scipy("linalg").get_lapack_funcs("posv", (operands[0], operands[1]))
     # LAPACK takes columns, and A is symmetric: its rows are its columns.
-    factor, x = np.empty(operands[0].shape, case.dtype, order="F"), np.empty_like(operands[1])
+    factor, x = (np.empty(operand.shape, case.dtype, order="F") for operand in operands)
 
     def restore(a, b):
         factor.T[:] = a
@@ -221,8 +234,8 @@ def _sparse(parts, finish):
 
 
 NumpyBackend.JOBS = {
-    ("matmul", "matmul"): _on_blas(call_of(lambda a, b: a @ b)),
-    ("matmul", "out"): _on_blas(into(np.matmul)),
+    ("matmul", "matmul"): _on_blas(product),
+    ("matmul", "out"): _on_blas(product_into(np.matmul)),
     ("elementwise", "ufuncs"): _serial(call_of(_ufuncs)),
     ("elementwise", "out"): _ufuncs_out,
     ("sin", "ufunc"): _serial(call_of(np.sin)),

@@ -1,5 +1,6 @@
 """Makes the operands of a case, and keeps those of the last one for its next cell."""
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -12,6 +13,10 @@ from . import own_job, own_mtx
 DTYPES = {"f32": np.float32, "f64": np.float64}
 # Expected entries of a sparse operand that certainly fit into 32-bit offsets.
 MAX_EXPECTED_ENTRIES = 2.147e9
+# Elements of the systems of a batch that are made together: many small systems, or one that is larger.
+SYSTEMS_ELEMENTS = 1 << 20
+# Name of the number of problems of one shape that one execution computes.
+BATCH = "batch"
 
 
 @lru_cache(maxsize=None)
@@ -26,7 +31,7 @@ def _of_file(identity, path):
 
 
 class Case:
-    """One problem: an op at one size, element type and density, or on the matrix of a file."""
+    """One problem: an op at one size or shape, element type and density, or on the matrix of a file."""
 
     def __init__(self, fields, own=None, matrices=None):
         # The user's own operation, if it is one.
@@ -36,15 +41,65 @@ class Case:
         self.op, self.n, self.dtype_name = fields["op"], int(fields["n"]), fields["dtype"]
         self.density, self.seed = fields.get("density"), int(fields["seed"])
         self.dtype = np.dtype(DTYPES[self.dtype_name])
+        # Dimensions by name; `None` if the operands are square and there is one problem.
+        self.shape = fields.get("shape")
         self.fields = fields
 
+    def extent(self, name):
+        """Returns the extent of a dimension: without a shape n, and 1 for the batch and the right-hand sides."""
+        if self.shape is None:
+            return 1 if name in (BATCH, "rhs") else self.n
+        return _extent(self.shape.get(name, 1), self.n)
 
-def _matrix(operand):
-    return lambda case: Stream(case.seed, operand).uniforms((case.n, case.n), case.dtype)
+    def form(self, *names):
+        """Returns the shape of an array in a library: the batch, if the case has one, then these dimensions."""
+        return tuple(self.extent(name) for name in ((BATCH,) if self.has_batch else ()) + names)
+
+    @property
+    def has_batch(self):
+        """Whether the arrays have an axis of problems, even if there is only one problem."""
+        return self.shape is not None and BATCH in self.shape
+
+    @property
+    def transposed(self):
+        """Whether the first and the second factor of a product are stored transposed."""
+        layout = self.shape.get("layout", "nn") if self.shape is not None else "nn"
+        return layout[0] == "t", layout[1] == "t"
+
+    @property
+    def side(self):
+        """The side of the square problem that is as large as one problem of the case."""
+        if self.shape is None:
+            return self.n
+        extents = [self.extent(name) for name in SIDES[self.op]]
+        return round(math.prod(extents) ** (1 / len(extents)))
 
 
-def _vector(operand):
-    return lambda case: Stream(case.seed, operand).uniforms((case.n,), case.dtype)
+def _extent(value, n):
+    """Returns a number as it is, and the value of a multiple of the size such as N or 16N."""
+    if isinstance(value, int):
+        return value
+    return int(value[:-1] or 1) * n
+
+
+def _uniform(operand, *names):
+    return lambda case: Stream(case.seed, operand).uniforms(case.form(*names), case.dtype)
+
+
+def _factor(operand, rows, columns):
+    """Returns the maker of a factor of a product, which the layout may store transposed."""
+
+    def make(case):
+        names = (columns, rows) if case.transposed[operand] else (rows, columns)
+        return _uniform(operand, *names)(case)
+
+    return make
+
+
+def _right_hand_sides(case):
+    b = _uniform(1, "n", "rhs")(case)
+    # One right-hand side of one system is a vector.
+    return b[:, 0] if b.ndim == 2 and b.shape[1] == 1 else b
 
 
 def _sparse(operand):
@@ -52,11 +107,21 @@ def _sparse(operand):
 
 
 def _positive_definite(case):
-    x = short_uniforms(case.seed, case.n)
+    n, systems = case.extent("n"), case.extent(BATCH)
+    a, together = np.empty((systems, n, n), case.dtype), max(1, SYSTEMS_ELEMENTS // n**2)
+    for start in range(0, systems, together):
+        end = min(start + together, systems)
+        a[start:end] = _grams(case.seed, n, start, end)
+    return a.reshape(case.form("n", "n"))
+
+
+def _grams(seed, n, start, end):
+    """Returns A of the systems from `start` to `end`, in float64."""
+    x = short_uniforms(seed, n, start, end)
     # Every product and sum is exact in float64 up to n = 32768, in any order.
-    gram = np.matmul(x.T, x)
-    gram[np.diag_indices(case.n)] += 1.0
-    return gram.astype(case.dtype, copy=False)
+    gram = np.matmul(x.swapaxes(1, 2), x)
+    gram[:, np.arange(n), np.arange(n)] += 1.0
+    return gram
 
 
 def _on_matrix(case):
@@ -73,25 +138,49 @@ def _on_matrix(case):
 
 # Operands by op, in the order of the protocol.
 OPERANDS = {
-    "matmul": (_matrix(0), _matrix(1)),
-    "elementwise": (_matrix(0), _matrix(1)),
-    "sin": (_matrix(0),),
-    "reduction": (_matrix(0),),
-    "fft": (_matrix(0),),
-    "solve": (_positive_definite, _vector(1)),
+    "matmul": (_factor(0, "m", "k"), _factor(1, "k", "n")),
+    "elementwise": (_uniform(0, "rows", "cols"), _uniform(1, "rows", "cols")),
+    "sin": (_uniform(0, "n", "n"),),
+    "reduction": (_uniform(0, "rows", "cols"),),
+    "fft": (_uniform(0, "n", "n"),),
+    "solve": (_positive_definite, _right_hand_sides),
     "spgemm": (_sparse(0), _sparse(1)),
-    "spmv": (_sparse(0), _vector(2)),
-    "svd": (_matrix(0),),
+    "spmv": (_sparse(0), _uniform(2, "n")),
+    "svd": (_uniform(0, "m", "n"),),
 }
 
-# Dense n by n matrices of operands and answer by op; a complex matrix counts as two.
-MATRICES = {"matmul": 3, "elementwise": 3, "sin": 2, "reduction": 1, "fft": 3, "solve": 1, "svd": 3}
+# Dimensions of the arrays of operands and answer by op, where they are dense; a complex matrix counts as two.
+ARRAYS = {
+    "matmul": (("m", "k"), ("k", "n"), ("m", "n")),
+    "elementwise": (("rows", "cols"),) * 3,
+    "sin": (("n", "n"),) * 2,
+    "reduction": (("rows", "cols"),),
+    "fft": (("n", "n"),) * 3,
+    "solve": (("n", "n"), ("n", "rhs"), ("n", "rhs")),
+    # A and the larger of U and V.
+    "svd": (("m", "n"),) * 2,
+}
+
+# Dimensions of which `Case.side` is the geometric mean, by op.
+SIDES = {
+    "matmul": ("m", "n", "k"),
+    "elementwise": ("rows", "cols"),
+    "reduction": ("rows", "cols"),
+    "solve": ("n",),
+    "svd": ("m", "n"),
+}
 
 
 def footprint(case):
     """Returns the bytes of operands and answer."""
-    if case.op in MATRICES:
-        return (MATRICES[case.op] * case.n + 2) * case.n * case.dtype.itemsize
+    if case.op in ARRAYS:
+        elements = sum(math.prod(case.form(*names)) for names in ARRAYS[case.op])
+        if case.op == "svd":
+            short = min(case.extent("m"), case.extent("n"))
+            # The smaller of U and V, and the singular values.
+            elements += case.extent(BATCH) * (short + 1) * short
+        # The answer of a reduction has three numbers in float64.
+        return elements * case.dtype.itemsize + (24 if case.op == "reduction" else 0)
     entry, entries = case.dtype.itemsize + 4, case.density * case.n**2
     if case.op == "spmv":
         return int(entry * entries) + 12 * case.n
@@ -107,8 +196,9 @@ def admit(case):
     """
     needed = 2 * footprint(case)
     if case.op == "solve" and case.matrix is None:
-        # X and its product, in float64.
-        needed = max(needed, footprint(case) + 16 * case.n**2)
+        # X and its product of the systems that are made together, in float64.
+        together = min(case.extent(BATCH) * case.extent("n") ** 2, max(case.extent("n") ** 2, SYSTEMS_ELEMENTS))
+        needed = max(needed, footprint(case) + 16 * together)
     free = host.free_memory()
     if free is not None and needed > free:
         gib = tuple(amount / 2**30 for amount in (needed, free))

@@ -5,6 +5,9 @@ OPS = "ops"
 
 BOTH, SINGLE, DOUBLE = ("f32", "f64"), ("f32",), ("f64",)
 
+# The ops whose variants take shapes. A variant that cannot compute one of them raises `Unavailable` when it is prepared.
+SHAPED = ("matmul", "elementwise", "reduction", "solve", "svd")
+
 
 class Adapter:
     """An entry of the list."""
@@ -20,7 +23,8 @@ class Adapter:
 
 
 def _variant(op, name, summary, default=True, accuracy="ieee", dtypes=BOTH):
-    return dict(op=op, name=name, summary=summary, accuracy=accuracy, default=default, dtypes=list(dtypes))
+    variant = dict(op=op, name=name, summary=summary, accuracy=accuracy, default=default, dtypes=list(dtypes))
+    return dict(variant, shapes="any") if op in SHAPED else variant
 
 
 HALF = "left half of the spectrum only; the other half is added outside the clock"

@@ -159,5 +159,7 @@ class Session:
             if (variant["op"], variant["name"]) == (case.op, name):
                 if case.dtype_name not in variant["dtypes"]:
                     raise Unavailable("%s does not support %s" % (name, case.dtype_name))
+                if case.shape is not None and "shapes" not in variant:
+                    raise Unavailable("%s computes square operands only" % name)
                 return name
         raise CellFailed("%s has no variant %s of %s" % (self.backend.name, name, case.op))

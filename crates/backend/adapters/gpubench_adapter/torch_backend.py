@@ -181,7 +181,7 @@ class TorchCpu(TorchOps, Backend):
 
     def prepare(self, variant, case, operands):
         job = super().prepare(variant, case, operands)
-        job = self.give_choice(job, torch.set_num_threads, self.wake, case.n)
+        job = self.give_choice(job, torch.set_num_threads, self.wake, case.side)
         if job.compile_s is not None:
             # Another number of threads takes other code, which takes seconds to compile, so only the extremes are tried;
             # and it must not be compiled while numbers are tried.

@@ -8,7 +8,7 @@ import torch
 from . import answers
 from .backend import timed
 from .errors import CellFailed, Unavailable
-from .job import Job, call_of, into
+from .job import Job, call_of, into, product, product_into
 
 # Executions that prepare a compiled function: the first one compiles it, and with CUDA graphs the second one records them.
 PREPARING_CALLS = {None: 1, "reduce-overhead": 2}
@@ -113,14 +113,14 @@ def allow_tf32(is_allowed):
 
 
 def _product_in_tf32(backend, case, operands):
-    job = _product(backend, case, operands)
+    job = product(backend, case, operands)
     job.activate = lambda: allow_tf32(True)
     return job
 
 
 def _solve_by_cholesky(a, b):
     factor, _ = torch.linalg.cholesky_ex(a)
-    return torch.cholesky_solve(b.unsqueeze(1), factor)
+    return torch.cholesky_solve(b.unsqueeze(1) if b.ndim == 1 else b, factor)
 
 
 def _sparse_product(backend, case, operands):
@@ -131,11 +131,9 @@ def _svd(driver=None):
     return call_of(lambda a: torch.linalg.svd(a, full_matrices=False, driver=driver), list, answers.factors)
 
 
-_product = call_of(lambda a, b: a @ b)
-
 JOBS = {
-    ("matmul", "matmul"): _product,
-    ("matmul", "out"): into(torch.matmul),
+    ("matmul", "matmul"): product,
+    ("matmul", "out"): product_into(torch.matmul),
     ("matmul", "tf32"): _product_in_tf32,
     ("elementwise", "eager"): call_of(_elementwise),
     ("elementwise", "compile"): _compiled(_elementwise),

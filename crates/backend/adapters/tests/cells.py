@@ -3,15 +3,17 @@
 import numpy as np
 
 from conversation import Conversation
-from plain import DENSITY, SIZES, check, operands
+from plain import DENSITY, SHAPES, SHAPE_SIZE, SIZES, check, check_shaped, operands
 
 TYPES = {"f32": np.float32, "f64": np.float64}
 # Variants that their library documents as approximate.
 APPROXIMATE = [("svd", "gesvda")]
+# Variants whose library takes no batch, or not every one.
+WITHOUT_BATCH = [("matmul", "tf32"), ("solve", "posv"), ("solve", "scipy-pos"), ("svd", "gesvd")]
 
 
 def try_every_variant(test, name, may_skip=(), **options):
-    """Asserts that every variant is right at small sizes, depends on its operands, and writes all of its answer.
+    """Asserts that every variant is right at small sizes and shapes, depends on its operands, and writes all of its answer.
 
     Cells of the variants in `may_skip`, pairs of op and name, may be skipped: not every version or machine has them.
     """
@@ -25,19 +27,31 @@ def try_every_variant(test, name, may_skip=(), **options):
                     cache = "cold" if n == SIZES[-1] else "hot"
                     with test.subTest(op=variant["op"], variant=variant["name"], n=n, dtype=dtype):
                         _try(test, adapter, variant, n, dtype, cache, may_skip)
+                for shape in SHAPES[variant["op"]] if variant.get("shapes") == "any" else ():
+                    with test.subTest(op=variant["op"], variant=variant["name"], shape=shape, dtype=dtype):
+                        _try(test, adapter, variant, SHAPE_SIZE, dtype, "hot", may_skip, shape)
 
 
-def _try(test, adapter, variant, n, dtype, cache, may_skip):
+def _try(test, adapter, variant, n, dtype, cache, may_skip, shape=None):
     op = variant["op"]
     density = DENSITY if op in ("spgemm", "spmv") else None
-    inputs = operands(op, 42, n, TYPES[dtype])
-    prepared = adapter.prepare(op, variant["name"], n, dtype, cache, density=density)
+    inputs = operands(op, 42, n, TYPES[dtype], shape)
+    prepared = adapter.prepare(op, variant["name"], n, dtype, cache, density=density, shape=shape)
     if prepared["type"] == "skipped" and (op, variant["name"]) in may_skip:
         return
+    if prepared["type"] == "skipped" and (op, variant["name"]) in WITHOUT_BATCH and "batch" in (shape or ()):
+        return test.assertIn("batch", prepared["reason"])
     test.assertEqual(prepared["type"], "answered", prepared)
     test.assertGreater(prepared["phases"]["first_s"], 0)
     approximate = (op, variant["name"]) in APPROXIMATE
-    check(test, op, n, TYPES[dtype], inputs, adapter.answer(prepared), approximate)
+
+    def judge(arrays):
+        if shape is None:
+            check(test, op, n, TYPES[dtype], inputs, arrays, approximate)
+        else:
+            check_shaped(test, op, n, TYPES[dtype], inputs, arrays, shape, approximate)
+
+    judge(adapter.answer(prepared))
     alter = _alteration(op, inputs, n)
     if alter:
         altered = adapter.answer(adapter.verify(alter=alter))
@@ -50,7 +64,7 @@ def _try(test, adapter, variant, n, dtype, cache, may_skip):
     for execute in (False, True):
         verified = adapter.verify(execute=execute)
         test.assertEqual(verified["inputs"], prepared["inputs"])
-        check(test, op, n, TYPES[dtype], inputs, adapter.answer(verified), approximate)
+        judge(adapter.answer(verified))
     test.assertEqual(adapter.ask("release", job=0)["type"], "released")
 
 

@@ -56,10 +56,12 @@ class Conversation:
         defaults = {"threads": None, "device": 0, "transfer": "both", "sim": None, "ops": [], "dtypes": []}
         return self.ask("hello", protocol=5, options=dict(defaults, **options))
 
-    def prepare(self, op, variant, n, dtype="f64", cache="hot", job=0, seed=42, density=None, threads=None):
+    def prepare(self, op, variant, n, dtype="f64", cache="hot", job=0, seed=42, density=None, threads=None, shape=None):
         case = {"op": op, "n": n, "dtype": dtype, "seed": seed}
         if density is not None:
             case["density"] = density
+        if shape is not None:
+            case["shape"] = shape
         cell = {"case": case, "backend": "external", "variant": variant, "cache": cache}
         return self.ask("prepare", job=job, cell=cell, threads=threads, answer=self.path())
 

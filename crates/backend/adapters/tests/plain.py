@@ -7,6 +7,17 @@ GAMMA = 0x9E3779B97F4A7C15
 # Small sizes at which every op and variant is tried; 101 is odd, and prime.
 SIZES = (1, 2, 33, 101)
 DENSITY = 0.2
+# Shapes at which the variants of an op are tried, with their size N.
+SHAPE_SIZE = 9
+SHAPES = {
+    "matmul": [
+        dict(m=7, n=5, k="2N", layout=layout, **batch) for layout in ("nn", "nt", "tn", "tt") for batch in ({}, {"batch": 3})
+    ] + [dict(m=1, n="N", k=4, batch="N")],
+    "elementwise": [dict(rows="N", cols=4)],
+    "reduction": [dict(rows=4, cols="N")],
+    "solve": [dict(n=7), dict(n="N", rhs=3), dict(n=6, batch="N"), dict(n=6, rhs=2, batch=3)],
+    "svd": [dict(m="3N", n=5), dict(m=5, n="N"), dict(m="N", n=4, batch=3), dict(m=4, n="N", batch=3)],
+}
 
 
 def mix(z):
@@ -37,8 +48,10 @@ def sparse_as_dense(seed, operand, n, dtype):
     return np.where(stored, values, 0).astype(dtype), stored
 
 
-def operands(op, seed, n, dtype):
-    """Returns the operands as dense matrices, and of a sparse one the stored places."""
+def operands(op, seed, n, dtype, shape=None):
+    """Returns the operands as dense matrices, those of a batch stacked by rows."""
+    if shape is not None:
+        return _shaped_operands(op, seed, extents(shape, n), dtype)
     if op in ("matmul", "elementwise"):
         return [matrix(seed, 0, n, dtype), matrix(seed, 1, n, dtype)]
     if op == "solve":
@@ -49,6 +62,43 @@ def operands(op, seed, n, dtype):
     if op == "spmv":
         return [sparse_as_dense(seed, 0, n, dtype)[0], matrix(seed, 2, n, dtype, 1)]
     return [matrix(seed, 0, n, dtype)]
+
+
+def extents(shape, n):
+    """Returns the dimensions of a shape as numbers and words, with those that are left out."""
+    number = lambda value: int(value[:-1] or 1) * n if str(value).endswith("N") else value
+    return dict(dict(batch=1, rhs=1, layout="nn"), **{name: number(value) for name, value in shape.items()})
+
+
+def _shaped_operands(op, seed, dims, dtype):
+    random = lambda operand, rows, columns: matrix(seed, operand, dims["batch"] * rows, dtype, columns)
+    if op == "matmul":
+        m, n, k = dims["m"], dims["n"], dims["k"]
+        a_is_transposed, b_is_transposed = (letter == "t" for letter in dims["layout"])
+        a = random(0, k, m) if a_is_transposed else random(0, m, k)
+        return [a, random(1, n, k) if b_is_transposed else random(1, k, n)]
+    if op == "elementwise":
+        return [random(0, dims["rows"], dims["cols"]), random(1, dims["rows"], dims["cols"])]
+    if op == "reduction":
+        return [random(0, dims["rows"], dims["cols"])]
+    if op == "svd":
+        return [random(0, dims["m"], dims["n"])]
+    n = dims["n"]
+    short = [(bits(seed, 0, index) >> 45) * 2.0**-19 for index in range(dims["batch"] * n * n)]
+    systems = [x.T @ x + np.eye(n) for x in np.array(short).reshape(-1, n, n)]
+    return [np.concatenate(systems).astype(dtype), random(1, n, dims["rhs"])]
+
+
+def check_shaped(test, op, n, dtype, inputs, arrays, shape, approximate=False):
+    """Asserts that an answer to a problem of a shape is right: each matrix of a batch by itself."""
+    dims = extents(shape, n)
+    for array in arrays:
+        test.assertEqual((array.ndim, len(array) % dims["batch"]), (2, 0))
+    split = lambda stacked: zip(*(np.split(matrix, dims["batch"]) for matrix in stacked))
+    for of_one, answer in zip(split(inputs), split(arrays)):
+        if op == "matmul":
+            of_one = [factor.T if letter == "t" else factor for factor, letter in zip(of_one, dims["layout"])]
+        check(test, op, n, dtype, of_one, answer, approximate)
 
 
 def dense_of(arrays, n):
@@ -86,10 +136,12 @@ def check(test, op, n, dtype, inputs, arrays, approximate=False):
         arrays = [dense_of(arrays, n)]
     if op == "svd":
         u, s, vt = arrays
-        test.assertEqual((u.shape, s.shape, vt.shape), ((n, n), (n, 1), (n, n)))
-        np.testing.assert_allclose(u * s.reshape(-1) @ vt, inputs[0], atol=tolerance * n)
-        np.testing.assert_allclose(u.T @ u, np.eye(n), atol=tolerance)
-        np.testing.assert_allclose(vt @ vt.T, np.eye(n), atol=tolerance)
+        rows, columns = inputs[0].shape
+        short = min(rows, columns)
+        test.assertEqual((u.shape, s.shape, vt.shape), ((rows, short), (short, 1), (short, columns)))
+        np.testing.assert_allclose(u * s.reshape(-1) @ vt, inputs[0], atol=tolerance * max(rows, columns))
+        np.testing.assert_allclose(u.T @ u, np.eye(short), atol=tolerance)
+        np.testing.assert_allclose(vt @ vt.T, np.eye(short), atol=tolerance)
         return
     wanted = expected(op, inputs)
     test.assertEqual([array.shape for array in arrays], [array.shape for array in wanted])

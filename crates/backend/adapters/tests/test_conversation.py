@@ -9,6 +9,7 @@ import numpy as np
 
 from conversation import Conversation, PACKAGE
 from gpubench_adapter.registry import ADAPTERS
+from plain import SHAPES
 
 OPS = ("matmul", "elementwise", "reduction", "fft", "solve", "spgemm", "svd", "sin", "spmv")
 
@@ -67,6 +68,21 @@ class Rules(unittest.TestCase):
             stored = adapter.prepare("spmv", "scipy-csr", 1_000_000, density=0.5)
             self.assertEqual((stored["type"], stored["crowded"]), ("skipped", False))
             self.assertEqual(adapter.prepare("matmul", "matmul", 8)["type"], "answered")
+
+    def test_shapes_that_a_variant_lacks_are_skipped_with_the_reason(self):
+        with Conversation("numpy") as adapter:
+            described = adapter.ask("describe")["variants"]
+            shaped = {variant["op"] for variant in described if variant.get("shapes") == "any"}
+            self.assertEqual(shaped, set(SHAPES))
+            adapter.hello()
+            for op, variant, shape, reason in (
+                ("sin", "out", {"rows": 3, "cols": 4}, "square"),
+                ("solve", "posv", {"n": 4, "batch": 2}, "no batch"),
+            ):
+                skipped = adapter.prepare(op, variant, 8, shape=shape)
+                self.assertEqual((skipped["type"], skipped["crowded"]), ("skipped", False))
+                self.assertIn(reason, skipped["reason"])
+            self.assertEqual(adapter.prepare("solve", "posv", 8, shape={"n": 4, "rhs": 2})["type"], "answered")
 
     def test_several_jobs_are_held_and_a_second_of_a_number_replaces_the_first(self):
         with Conversation("numpy") as adapter:

@@ -1,20 +1,23 @@
 import re
 import unittest
+from unittest import mock
 
 import numpy as np
 
 from conversation import FOLDER
 from gpubench_adapter import host
+from gpubench_adapter import operands as made_operands
+from gpubench_adapter.errors import OutOfMemory
 from gpubench_adapter.generator import CHUNK, Csr, Stream, fingerprint
-from gpubench_adapter.operands import OPERANDS, Case
-from plain import DENSITY, SIZES, bits, operands, sparse_as_dense, uniform
+from gpubench_adapter.operands import OPERANDS, Case, admit, footprint
+from plain import DENSITY, SHAPES, SHAPE_SIZE, SIZES, bits, extents, operands, sparse_as_dense, uniform
 
 PROTOCOL = (FOLDER.parents[2] / "docs" / "worker-protocol.md").read_text()
 VECTOR = re.compile(r"^\| (\d+) \| (\d) \| (\d+) \| `([0-9A-F]{16})` \| ([\d.]+) \| ([\d.]+) \|$", re.MULTILINE)
 
 
-def case(op, n=2, dtype="f32", density=None):
-    return Case({"op": op, "n": n, "dtype": dtype, "density": density, "seed": 42})
+def case(op, n=2, dtype="f32", density=None, shape=None):
+    return Case({"op": op, "n": n, "dtype": dtype, "density": density, "seed": 42, "shape": shape})
 
 
 class Generator(unittest.TestCase):
@@ -68,6 +71,61 @@ def _dense(matrix):
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     full[rows, matrix.indices] = matrix.values
     return full
+
+
+class Shapes(unittest.TestCase):
+    def test_operands_of_every_shape_are_those_of_the_plain_formulas(self):
+        for op, shapes in SHAPES.items():
+            for shape in shapes:
+                for name, dtype in (("f32", np.float32), ("f64", np.float64)):
+                    made = [make(case(op, SHAPE_SIZE, name, shape=shape)) for make in OPERANDS[op]]
+                    wanted = operands(op, 42, SHAPE_SIZE, dtype, shape)
+                    self.assertEqual(fingerprint(made), fingerprint(wanted), (op, shape))
+                    for found, right in zip(made, wanted):
+                        np.testing.assert_array_equal(found.reshape(right.shape), right, err_msg="%s %s" % (op, shape))
+                        self.assertEqual((found.dtype, found.ndim == 3), (dtype, "batch" in shape))
+
+    def test_a_single_right_hand_side_of_one_system_is_a_vector(self):
+        for shape, form in ((None, (9,)), (dict(n=5), (5,)), (dict(n=5, rhs=1), (5,)), (dict(n=5, rhs="N"), (5, 9))):
+            self.assertEqual(OPERANDS["solve"][1](case("solve", 9, shape=shape)).shape, form)
+        self.assertEqual(OPERANDS["solve"][1](case("solve", 9, shape=dict(n=5, batch=1))).shape, (1, 5, 1))
+
+    def test_systems_that_are_made_together_are_those_made_one_after_another(self):
+        many = case("solve", 20, "f64", shape=dict(n=20, batch=7))
+        together = OPERANDS["solve"][0](many)
+        for elements in (1, 3 * 400):
+            with mock.patch.object(made_operands, "SYSTEMS_ELEMENTS", elements):
+                np.testing.assert_array_equal(OPERANDS["solve"][0](many), together)
+
+    def test_a_footprint_is_the_bytes_of_operands_and_answer(self):
+        for op, shapes in SHAPES.items():
+            for shape in shapes:
+                of_shape, dims = case(op, SHAPE_SIZE, "f64", shape=shape), extents(shape, SHAPE_SIZE)
+                answer = {
+                    "matmul": lambda: dims["batch"] * dims["m"] * dims["n"],
+                    "elementwise": lambda: dims["rows"] * dims["cols"],
+                    "reduction": lambda: 3,
+                    "solve": lambda: dims["batch"] * dims["n"] * dims["rhs"],
+                    "svd": lambda: dims["batch"] * min(dims["m"], dims["n"]) * (dims["m"] + dims["n"] + 1),
+                }[op]()
+                elements = sum(make(of_shape).size for make in OPERANDS[op]) + answer
+                self.assertEqual(footprint(of_shape), 8 * elements, (op, shape))
+
+    def test_what_exceeds_every_memory_is_refused_and_counted_without_an_overflow(self):
+        for op, shapes in SHAPES.items():
+            for shape in shapes:
+                huge = {name: 2**40 if name != "layout" else value for name, value in shape.items()}
+                with mock.patch.object(host, "free_memory", lambda: 2**36), self.assertRaises(OutOfMemory):
+                    admit(case(op, 2**40, shape=huge))
+        huge = case("matmul", 2**63, "f64", shape=dict(m="N", n="N", k="N", batch="4N"))
+        self.assertEqual(footprint(huge), 8 * 3 * 4 * 2**189)
+
+    def test_the_side_of_a_shape_is_the_mean_of_its_dimensions(self):
+        for op, shape, side in (
+            ("matmul", None, 9), ("matmul", dict(m=2, n=4, k="3N", batch=5), 6), ("solve", dict(n=7, rhs=3), 7),
+            ("svd", dict(m=4, n="N"), 6), ("elementwise", dict(rows=2**20, cols=1), 1024),
+        ):
+            self.assertEqual(case(op, 9, shape=shape).side, side)
 
 
 class Fingerprint(unittest.TestCase):

@@ -13,6 +13,8 @@ pub enum ChartKind {
     Throughput,
     /// Time against size.
     Time,
+    /// Speed-ups by two dimensions of a shape.
+    Grid,
     /// The parts of a call.
     Phases,
     /// Cells under the peaks of their machine.
@@ -21,11 +23,12 @@ pub enum ChartKind {
 
 impl ChartKind {
     /// Every kind, in the order in which their names are listed.
-    pub const ALL: [ChartKind; 6] = [
+    pub const ALL: [ChartKind; 7] = [
         ChartKind::Overview,
         ChartKind::SpeedUp,
         ChartKind::Throughput,
         ChartKind::Time,
+        ChartKind::Grid,
         ChartKind::Phases,
         ChartKind::Roofline,
     ];
@@ -37,6 +40,7 @@ impl ChartKind {
             ChartKind::SpeedUp => "speedup",
             ChartKind::Throughput => "throughput",
             ChartKind::Time => "time",
+            ChartKind::Grid => "grid",
             ChartKind::Phases => "phases",
             ChartKind::Roofline => "roofline",
         }
@@ -46,7 +50,7 @@ impl ChartKind {
 /// The kinds of charts to draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
-    /// The overview, speed-ups, throughput and phases; times for ops without a throughput.
+    /// The overview, speed-ups, throughput, grids and phases; times for ops without a throughput.
     #[default]
     Default,
     /// The kinds of [`ChartKind::ALL`] at whose index there is `true`.
@@ -68,7 +72,8 @@ impl Selection {
     pub(crate) fn draws(self, kind: ChartKind, has_throughput: bool) -> bool {
         match self {
             Selection::Default => match kind {
-                ChartKind::Overview | ChartKind::SpeedUp | ChartKind::Throughput | ChartKind::Phases => true,
+                ChartKind::Overview | ChartKind::SpeedUp | ChartKind::Throughput => true,
+                ChartKind::Grid | ChartKind::Phases => true,
                 ChartKind::Time => !has_throughput,
                 ChartKind::Roofline => false,
             },

@@ -52,6 +52,7 @@ pub(crate) const OVERVIEW: Caption = (
 );
 pub(crate) const PHASES: Caption =
     ("Parts: medians. Launch and wait: the host's time minus the device's.", true);
+pub(crate) const GRID: Caption = ("Medians. !: unreliable. tie: neither is measurably faster.", true);
 pub(crate) const ROOFLINE: Caption = ("Points: medians. Peaks: measured on this machine.", true);
 
 /// The lines at the foot of a chart: a machine per line, then how the figures came about.

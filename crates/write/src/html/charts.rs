@@ -10,7 +10,7 @@ use crate::chart::{ChartKind, PageChart, PageRow, Plot, page_charts};
 const GROUPS: [(&[ChartKind], &str, &str, bool); 4] = [
     (&[ChartKind::Overview], "overview", "All ops", false),
     (
-        &[ChartKind::SpeedUp, ChartKind::Throughput, ChartKind::Time],
+        &[ChartKind::SpeedUp, ChartKind::Grid, ChartKind::Throughput, ChartKind::Time],
         "sizes",
         "Speed-up and throughput by size",
         false,

@@ -14,6 +14,7 @@ use crate::chart::series::{ChartSeries, Style};
 pub(crate) fn text_dump(charts: &[Chart]) -> String {
     let one = |chart: &Chart| match chart {
         Chart::Lines(chart) => lines(chart),
+        Chart::Grid(chart) => frame(&chart.frame, &chart.axes),
         Chart::Phases(chart) => phases(chart),
         Chart::Roofline(chart) => roofline(chart),
         Chart::Overview(chart) => overview(chart),
