@@ -190,7 +190,7 @@ def _coordinate(lines, field, symmetry, rows, columns, entries):
 
 def _array(lines, field, symmetry, rows, columns):
     first = 1 if symmetry == "skew-symmetric" else 0
-    count = rows * columns if symmetry == "general" else sum(range(first, rows + 1)) - (rows if first else 0)
+    count = rows * columns if symmetry == "general" else rows * (rows + 1) // 2 - (rows if first else 0)
     if count > MAX_BYTES // 2:
         lines.fail("%d x %d values are more than the file can hold" % (rows, columns))
     values = _values(lines.numbers(2 if field == "complex" else 1, count), field, lines)

@@ -84,6 +84,7 @@ class Reading(unittest.TestCase):
             (head + "2 2 1\n0 1 1\n", "outside of 2 x 2"),
             (head + "2 2 1\n1.5 1 1\n", "outside of 2 x 2"),
             (head + "2 2 99999999999\n1 1 1\n", "more than the file can hold"),
+            ("%%MatrixMarket matrix array real skew-symmetric\n2147483647 2147483647\n", "more than the file can hold"),
             (head.replace("general", "symmetric") + "2 3 0\n", "must be square"),
             (head.replace("general", "symmetric") + "2 2 1\n1 2 1\n", "on and below its diagonal"),
             (head.replace("general", "skew-symmetric") + "2 2 1\n1 1 1\n", "no entries on its diagonal"),

@@ -283,7 +283,8 @@ fn array<R: BufRead>(
     count: u64,
 ) -> Result<(), String> {
     let mut index = 0;
-    for col in 0..entries.cols {
+    // Without rows, any number of columns has no values.
+    for col in 0..entries.cols.min(count) {
         let first = match entries.header.symmetry {
             Symmetry::General => 0,
             Symmetry::Symmetric => col,

@@ -43,6 +43,8 @@ fn every_field_and_symmetry_of_both_formats_is_read() {
     }
     let zeros = parsed("%%MatrixMarket matrix array real general\n2 2\n1\n0\n0\n3\n").unwrap();
     assert_eq!(zeros.nnz(), 2, "an array stores its values other than zero");
+    let wide = parsed("%%MatrixMarket matrix array integer general\n0 2147483647\n").unwrap();
+    assert_eq!((wide.nnz(), wide.cols), (0, 2_147_483_647), "its columns are not visited");
 }
 
 #[test]
