@@ -8,7 +8,10 @@ const SWEEP: &str = "--samples 3 --rounds 1 --warmup 1 --no-peaks --quiet --form
 fn every_variant_of_the_cpu_computes_every_shape_that_it_takes() {
     let folder = Folder::new();
     for (name, line) in [
-        ("products", "--ops matmul --shape 40x24xN --sizes 1,33 --batch 1,5 --layout nn,nt,tn,tt --variants *"),
+        (
+            "products",
+            "--ops matmul --shape 40x24xN --sizes 1,33 --batch 1,5 --layout nn,nt,tn,tt --variants *",
+        ),
         ("rows", "--ops elementwise,reduction --shape 300x7,1xN,Nx1 --sizes 1,70000"),
         ("systems", "--ops solve --shape n=24,rhs=3 --batch 1..100:x10 --variants *"),
         ("decompositions", "--ops svd --shape 60x7,7x60,1x1 --batch 1,9 --variants *"),

@@ -71,7 +71,9 @@ pub(super) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<GridChar
         })
         .collect();
     let others = shaped[0].1.shape.as_ref()?.names().filter(|name| name != x_name && name != y_name);
-    let others = others.filter(|name| *name != "layout").map(|name| format!(", {name} = {}", shaped[0].1.extent(name)));
+    let others = others
+        .filter(|name| *name != "layout")
+        .map(|name| format!(", {name} = {}", shaped[0].1.extent(name)));
     let versus = part.section.versus;
     let [a, b] = Contender::BOTH.map(|one| name(versus, one));
     let swatch = |hue, text: String| LegendRow::Entry(LegendSample::Swatch(hue), text);
@@ -122,7 +124,8 @@ pub(crate) fn draw(chart: &GridChart, extent: Extent, canvas: &Canvas) {
     for field in &chart.fields {
         let (x, y) = (plane.across(field.place[0] as f64), plane.down(field.place[1] as f64));
         let (half_wide, half_high) = (wide * (0.5 - SEAM), high * (0.5 - SEAM));
-        let area = Rect { left: x - half_wide, top: y - half_high, right: x + half_wide, bottom: y + half_high };
+        let area =
+            Rect { left: x - half_wide, top: y - half_high, right: x + half_wide, bottom: y + half_high };
         let paint = match field.winner {
             Some((winner, decades)) => {
                 let hue = if winner == Contender::A { Role::Vermilion } else { Role::Blue };
