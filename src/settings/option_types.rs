@@ -7,7 +7,7 @@ use gpubench_report::pattern::{self, Pattern};
 use gpubench_text::{duration, percent};
 
 use super::devices::DeviceSelection;
-use super::shapes::{Values, WrittenShape};
+use super::shapes::{DimensionValues, WrittenShape};
 use super::syntax::{value, whole};
 use super::threads::{self, CpuThreads};
 use super::{devices, names, shapes, sizes};
@@ -26,7 +26,7 @@ value! {
     /// Shapes, as they are written.
     Shapes(Vec<WrittenShape>) as List, shapes::parse;
     /// Numbers of problems that one execution computes.
-    Batches(Values) as List, shapes::parse_batches;
+    Batches(DimensionValues) as List, shapes::parse_batches;
     /// Layouts of products.
     Layouts(Vec<String>) as List, |text| {
         let layouts = text.split(',').map(|layout| layout.trim().to_lowercase()).filter(|layout| !layout.is_empty());

@@ -21,7 +21,7 @@ pub const LAYOUT: &str = "layout";
 
 /// The value of a dimension.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Extent {
+pub enum Dimension {
     /// A number, at least 1.
     Fixed(u64),
     /// A multiple of the size N: `N`, `16N`.
@@ -30,42 +30,42 @@ pub enum Extent {
     Word(String),
 }
 
-impl Extent {
+impl Dimension {
     /// Returns the extent at size `n`, saturating; `None` for a word.
     fn at(&self, n: u64) -> Option<u64> {
         match self {
-            Extent::Fixed(extent) => Some(*extent),
-            Extent::OfSize(factor) => Some(factor.saturating_mul(n)),
-            Extent::Word(_) => None,
+            Dimension::Fixed(extent) => Some(*extent),
+            Dimension::OfSize(factor) => Some(factor.saturating_mul(n)),
+            Dimension::Word(_) => None,
         }
     }
 }
 
-impl fmt::Display for Extent {
+impl fmt::Display for Dimension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Extent::Fixed(extent) => write!(f, "{extent}"),
-            Extent::OfSize(1) => f.write_str("N"),
-            Extent::OfSize(factor) => write!(f, "{factor}N"),
-            Extent::Word(word) => f.write_str(word),
+            Dimension::Fixed(extent) => write!(f, "{extent}"),
+            Dimension::OfSize(1) => f.write_str("N"),
+            Dimension::OfSize(factor) => write!(f, "{factor}N"),
+            Dimension::Word(word) => f.write_str(word),
         }
     }
 }
 
-impl FromStr for Extent {
+impl FromStr for Dimension {
     type Err = anyhow::Error;
 
-    fn from_str(text: &str) -> anyhow::Result<Extent> {
+    fn from_str(text: &str) -> anyhow::Result<Dimension> {
         let number = |digits: &str| {
             ensure!(!digits.starts_with('0'), "'{text}' is no extent: extents are at least 1");
             digits.parse::<u64>().with_context(|| format!("'{text}' is too large for any memory"))
         };
         let is_number = |text: &str| text.bytes().all(|c| c.is_ascii_digit());
         match text.strip_suffix('N') {
-            Some("") => Ok(Extent::OfSize(1)),
-            Some(digits) if is_number(digits) => Ok(Extent::OfSize(number(digits)?)),
-            _ if !text.is_empty() && is_number(text) => Ok(Extent::Fixed(number(text)?)),
-            _ if is_name(text) => Ok(Extent::Word(text.to_owned())),
+            Some("") => Ok(Dimension::OfSize(1)),
+            Some(digits) if is_number(digits) => Ok(Dimension::OfSize(number(digits)?)),
+            _ if !text.is_empty() && is_number(text) => Ok(Dimension::Fixed(number(text)?)),
+            _ if is_name(text) => Ok(Dimension::Word(text.to_owned())),
             _ => bail!(
                 "'{text}' is no extent: write a number such as 512, or N or 16N for the size that varies"
             ),
@@ -80,22 +80,22 @@ fn is_name(text: &str) -> bool {
 
 /// The dimensions of a problem by name. A batch of 1 and the layout `nn` are left out, so that equal shapes have equal texts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Shape(Vec<(String, Extent)>);
+pub struct Shape(Vec<(String, Dimension)>);
 
 impl Shape {
     /// Makes a shape of dimensions in any order.
     ///
     /// # Errors
     /// A name is missing, twice or no lower-case word; or a dimension that is an extent is a word, or the layout is none.
-    pub fn of(dimensions: impl IntoIterator<Item = (String, Extent)>) -> anyhow::Result<Shape> {
+    pub fn of(dimensions: impl IntoIterator<Item = (String, Dimension)>) -> anyhow::Result<Shape> {
         let rank = |name: &str| ORDER.iter().position(|known| *known == name).unwrap_or(ORDER.len());
-        let mut all: Vec<(String, Extent)> = dimensions.into_iter().collect();
+        let mut all: Vec<(String, Dimension)> = dimensions.into_iter().collect();
         for (name, extent) in &all {
             ensure!(
                 is_name(name),
                 "'{name}' is no name of a dimension: names are words such as m, rows or batch"
             );
-            let has_word = matches!(extent, Extent::Word(_));
+            let has_word = matches!(extent, Dimension::Word(_));
             ensure!(
                 has_word == (rank(name) >= rank(LAYOUT)),
                 "{name} cannot be {extent}: give {}",
@@ -109,13 +109,13 @@ impl Shape {
         if let Some(twice) = all.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             bail!("{} is given twice: give each dimension once", twice[0].0);
         }
-        let is_usual = |name: &str, extent: &Extent| match extent {
-            Extent::Fixed(1) => name == BATCH,
-            Extent::Word(word) => name == LAYOUT && word == "nn",
+        let is_usual = |name: &str, extent: &Dimension| match extent {
+            Dimension::Fixed(1) => name == BATCH,
+            Dimension::Word(word) => name == LAYOUT && word == "nn",
             _ => false,
         };
         all.retain(|(name, extent)| !is_usual(name, extent));
-        let extents = all.iter().filter(|(_, extent)| !matches!(extent, Extent::Word(_))).count();
+        let extents = all.iter().filter(|(_, extent)| !matches!(extent, Dimension::Word(_))).count();
         ensure!(
             (1..=ORDER.len()).contains(&extents),
             "a shape has {extents} dimensions: give 1 to {}",
@@ -132,12 +132,12 @@ impl Shape {
     /// Returns the word of a name, such as the layout.
     pub fn word(&self, name: &str) -> Option<&str> {
         match self.get(name)? {
-            Extent::Word(word) => Some(word),
+            Dimension::Word(word) => Some(word),
             _ => None,
         }
     }
 
-    fn get(&self, name: &str) -> Option<&Extent> {
+    fn get(&self, name: &str) -> Option<&Dimension> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, extent)| extent)
     }
 
@@ -148,7 +148,7 @@ impl Shape {
 
     /// Returns whether a dimension is a multiple of N.
     pub fn varies(&self) -> bool {
-        self.0.iter().any(|(_, extent)| matches!(extent, Extent::OfSize(_)))
+        self.0.iter().any(|(_, extent)| matches!(extent, Dimension::OfSize(_)))
     }
 
     /// Returns the size of a problem whose shape does not vary: its largest extent.
@@ -158,7 +158,7 @@ impl Shape {
 
     /// Returns the shape at size `n`: `4096x512x64 batch 10`.
     pub fn at(&self, n: u64) -> String {
-        let at = |extent: &Extent| extent.at(n).map_or_else(|| extent.clone(), Extent::Fixed);
+        let at = |extent: &Dimension| extent.at(n).map_or_else(|| extent.clone(), Dimension::Fixed);
         Shape(self.0.iter().map(|(name, extent)| (name.clone(), at(extent))).collect()).to_string()
     }
 }
@@ -169,7 +169,7 @@ impl fmt::Display for Shape {
         let mut before = "";
         for (name, extent) in &self.0 {
             match (name.as_str(), extent) {
-                (_, Extent::Word(word)) => write!(f, "{before}{word}")?,
+                (_, Dimension::Word(word)) => write!(f, "{before}{word}")?,
                 (BATCH | RHS, _) => write!(f, "{before}{name} {extent}")?,
                 _ => write!(f, "{}{extent}", if before.is_empty() { "" } else { "x" })?,
             }
@@ -185,17 +185,17 @@ impl Serialize for Shape {
     }
 }
 
-impl Serialize for Extent {
+impl Serialize for Dimension {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Extent::Fixed(extent) => serializer.serialize_u64(*extent),
+            Dimension::Fixed(extent) => serializer.serialize_u64(*extent),
             _ => serializer.collect_str(self),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Extent {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Extent, D::Error> {
+impl<'de> Deserialize<'de> for Dimension {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Dimension, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
         enum Written {
@@ -277,7 +277,7 @@ mod tests {
             assert!(shape(wrong).is_err(), "{wrong:?}");
         }
         for wrong in ["0", "00", "0N", "-1", "1.5", "NN", "N16", "", "99999999999999999999", "\u{7}"] {
-            assert!(wrong.parse::<Extent>().is_err(), "{wrong:?}");
+            assert!(wrong.parse::<Dimension>().is_err(), "{wrong:?}");
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::plan::{self, Plan};
 use crate::report::{Outcome, Report, file};
 use crate::settings::config::{self, SweepFile};
 use crate::settings::options::{Contenders, SweepOptions};
-use crate::settings::shapes;
+use crate::settings::resolve::shapes;
 use crate::settings::{Destination, OutputSettings, RESULTS, Settings, names, new_folder};
 use crate::write::report::FORMATS;
 

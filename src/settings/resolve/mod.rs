@@ -3,6 +3,7 @@
 
 mod conflicts;
 mod matrices;
+pub mod shapes;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +18,7 @@ use crate::op::{self, MAIN_OPS, OPS};
 use crate::settings::backends::BackendNames;
 use crate::settings::config::{SweepFile, is_built_in};
 use crate::settings::options::{Backends, DTypes, Ops, SweepOptions};
-use crate::settings::{Destination, OpSweep, OutputSettings, Settings, own, shapes};
+use crate::settings::{Destination, OpSweep, OutputSettings, Settings, own};
 
 impl Settings {
     /// Combines the `options` of the command line and a sweep file into settings.

@@ -26,7 +26,7 @@ const SECONDS: f64 = 0.04;
 /// lost.
 pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Vec<(String, f64)>> {
     let Some(cublas) = unless_device_lost(cuda, Cublas::new(cuda))? else { return Ok(vec![]) };
-    let products = Products { cuda, timer, cublas };
+    let products = ProductRates { cuda, timer, cublas };
     let rates = [
         ("f32", products.rate::<f32, f32>(Arithmetic::F32, "fill_f32")),
         ("f64", products.rate::<f64, f64>(Arithmetic::F64, "fill_f64")),
@@ -41,13 +41,13 @@ pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Vec<(String, f64)>> {
     Ok(found)
 }
 
-struct Products<'a> {
+struct ProductRates<'a> {
     cuda: &'a Cuda,
     timer: &'a Timer,
     cublas: Cublas,
 }
 
-impl Products<'_> {
+impl ProductRates<'_> {
     /// Returns the highest rate over all sizes that take neither too long nor too much memory. The kernel `fill`
     /// makes operands of type `A`.
     fn rate<A, C>(&self, arithmetic: Arithmetic, fill: &str) -> Result<f64>

@@ -8,7 +8,7 @@ use image::{ColorType, ImageEncoder};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::canvas::{Align, Canvas, Paint, SCALE, SIZE, Shape, Type};
+use super::canvas::{Align, Canvas, CanvasShape, Paint, SCALE, SIZE, Type};
 use super::font::{font, glyphs, width};
 use super::geometry::CanvasPoint;
 
@@ -53,19 +53,21 @@ type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 
 type Drawn = Result<(), DrawingAreaErrorKind<<BitMapBackend<'static> as DrawingBackend>::ErrorType>>;
 
-fn draw(area: &Area<'_>, shape: &Shape, theme: Theme) -> Drawn {
+fn draw(area: &Area<'_>, shape: &CanvasShape, theme: Theme) -> Drawn {
     let shade = |paint: &Paint| {
         let ((red, green, blue), alpha) = paint.seen(theme);
         RGBColor(red, green, blue).mix(alpha)
     };
     match shape {
-        Shape::Rectangle(corners, paint) => area.draw(&Rectangle::new(*corners, shade(paint).filled())),
-        Shape::Polygon(corners, paint) => area.draw(&Polygon::new(corners.as_slice(), shade(paint).filled())),
-        Shape::Line(path, paint, width) => {
+        CanvasShape::Rectangle(corners, paint) => area.draw(&Rectangle::new(*corners, shade(paint).filled())),
+        CanvasShape::Polygon(corners, paint) => {
+            area.draw(&Polygon::new(corners.as_slice(), shade(paint).filled()))
+        }
+        CanvasShape::Line(path, paint, width) => {
             area.draw(&PathElement::new(path.as_slice(), shade(paint).stroke_width(*width)))
         }
-        Shape::Note(..) => Ok(()),
-        Shape::Text(text, place, kind) => draw_text(area, text, *place, *kind, shade(&kind.paint)),
+        CanvasShape::Note(..) => Ok(()),
+        CanvasShape::Text(text, place, kind) => draw_text(area, text, *place, *kind, shade(&kind.paint)),
     }
 }
 

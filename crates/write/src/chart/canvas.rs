@@ -72,7 +72,7 @@ pub(crate) struct Type {
 pub(crate) type Pixel = (i32, i32);
 
 /// Something drawn, its places on the surface.
-pub(crate) enum Shape {
+pub(crate) enum CanvasShape {
     /// A filled rectangle, by its upper left and its lower right corner.
     Rectangle([Pixel; 2], Paint),
     Polygon(Vec<Pixel>, Paint),
@@ -88,7 +88,7 @@ pub(crate) enum Shape {
 pub(crate) struct Canvas {
     /// Width and height of the picture.
     pub(crate) size: (u32, u32),
-    pub(crate) shapes: RefCell<Vec<Shape>>,
+    pub(crate) shapes: RefCell<Vec<CanvasShape>>,
 }
 
 impl Canvas {
@@ -96,7 +96,7 @@ impl Canvas {
         Canvas { size, shapes: RefCell::default() }
     }
 
-    fn add(&self, shape: Shape) {
+    fn add(&self, shape: CanvasShape) {
         self.shapes.borrow_mut().push(shape);
     }
 
@@ -104,12 +104,12 @@ impl Canvas {
     pub(crate) fn rectangle(&self, corners: [CanvasPoint; 2], paint: impl Into<Paint>) {
         let [a, b] = corners.map(|place| self.scaled(place));
         let corners = [(a.0.min(b.0), a.1.min(b.1)), (a.0.max(b.0), a.1.max(b.1))];
-        self.add(Shape::Rectangle(corners, paint.into()));
+        self.add(CanvasShape::Rectangle(corners, paint.into()));
     }
 
     pub(crate) fn fill(&self, corners: &[CanvasPoint], paint: impl Into<Paint>) {
         let corners = corners.iter().map(|place| self.scaled(*place)).collect();
-        self.add(Shape::Polygon(corners, paint.into()));
+        self.add(CanvasShape::Polygon(corners, paint.into()));
     }
 
     /// Draws a solid line from one place to another.
@@ -135,20 +135,20 @@ impl Canvas {
             let mut places: Vec<Pixel> = piece.into_iter().map(|place| self.scaled(place)).collect();
             places.dedup();
             if places.len() > 1 {
-                self.add(Shape::Line(places, paint, (thickness * f64::from(SCALE)).round() as u32));
+                self.add(CanvasShape::Line(places, paint, (thickness * f64::from(SCALE)).round() as u32));
             }
         }
     }
 
     /// Sets a text on one line, its baseline at the place's y.
     pub(crate) fn text(&self, text: &str, place: CanvasPoint, kind: Type) {
-        self.add(Shape::Text(text.to_owned(), place, kind));
+        self.add(CanvasShape::Text(text.to_owned(), place, kind));
     }
 
     /// Shows a text, on a page, while the pointer is near a place.
     pub(crate) fn note(&self, text: &str, place: CanvasPoint, radius: f64) {
         let radius = (radius * f64::from(SCALE)).round() as u32;
-        self.add(Shape::Note(text.to_owned(), self.scaled(place), radius));
+        self.add(CanvasShape::Note(text.to_owned(), self.scaled(place), radius));
     }
 
     /// The pixel of a place; what lies outside of the picture is moved to its edge.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::palette::Theme;
 use gpubench_text::escape::xml;
 
-use super::canvas::{Align, Canvas, Paint, Pixel, SCALE, Shape, Type};
+use super::canvas::{Align, Canvas, CanvasShape, Paint, Pixel, SCALE, Type};
 use super::font::{MEDIUM, REGULAR, Weight};
 use super::geometry::CanvasPoint;
 
@@ -57,9 +57,9 @@ impl Colors {
     }
 }
 
-fn element(shape: &Shape, colors: Colors) -> String {
+fn element(shape: &CanvasShape, colors: Colors) -> String {
     match shape {
-        Shape::Rectangle([(left, top), (right, bottom)], paint) => {
+        CanvasShape::Rectangle([(left, top), (right, bottom)], paint) => {
             let (color, opacity) = colors.paint(*paint);
             let (width, height) = (right - left, bottom - top);
             format!(
@@ -67,20 +67,20 @@ fn element(shape: &Shape, colors: Colors) -> String {
                  stroke=\"none\"/>\n"
             )
         }
-        Shape::Polygon(corners, paint) => {
+        CanvasShape::Polygon(corners, paint) => {
             let ((color, opacity), path) = (colors.paint(*paint), path(corners));
             format!("<path{opacity} fill=\"{color}\" d=\"{path}z\"/>\n")
         }
-        Shape::Line(points, paint, width) => {
+        CanvasShape::Line(points, paint, width) => {
             let ((color, opacity), path) = (colors.paint(*paint), path(points));
             format!(
                 "<path fill=\"none\"{opacity} stroke=\"{color}\" stroke-width=\"{width}\" d=\"{path}\"/>\n"
             )
         }
-        Shape::Text(text, place, kind) => text_element(text, *place, *kind, colors),
+        CanvasShape::Text(text, place, kind) => text_element(text, *place, *kind, colors),
         // A file is drawn where nothing points at it.
-        Shape::Note(..) if matches!(colors, Colors::Fixed(_)) => String::new(),
-        Shape::Note(text, (x, y), radius) => format!(
+        CanvasShape::Note(..) if matches!(colors, Colors::Fixed(_)) => String::new(),
+        CanvasShape::Note(text, (x, y), radius) => format!(
             "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"none\" pointer-events=\"all\"><title>{}</title></circle>\n",
             xml(text)
         ),

@@ -1,0 +1,233 @@
+//! Makes the shapes of a sweep from those that the user writes, with the batches and layouts.
+
+use anyhow::{Result, anyhow, ensure};
+
+use crate::op::{OPS, Op};
+use crate::settings::options::SweepOptions;
+use crate::settings::shapes::{DimensionValues, SweepShape, WrittenShape};
+use crate::shape::{BATCH, Dimension, LAYOUT, Shape};
+
+/// Returns whether a sweep has shapes at all.
+pub fn is_asked(asked: &SweepOptions) -> bool {
+    asked.shape.is_some() || asked.batch.is_some() || asked.layout.is_some()
+}
+
+/// Returns the ops that take shapes.
+pub(in crate::settings) fn ops() -> impl Iterator<Item = &'static str> {
+    OPS.iter().filter(|op| !op.about().dimensions.is_empty()).map(|op| op.name())
+}
+
+/// Returns the shapes of a sweep of `op`; none where no option asks for any. `sizes` are those of the op by default.
+///
+/// # Errors
+/// The op has no such shapes; or more than one dimension varies, or none although sizes are given.
+pub(in crate::settings) fn of(op: &dyn Op, asked: &SweepOptions) -> Result<Vec<SweepShape>> {
+    if !is_asked(asked) {
+        return Ok(vec![]);
+    }
+    let about = op.about();
+    ensure!(
+        !about.dimensions.is_empty(),
+        "--shape: {} has no shapes, its operands are N x N: choose --ops from {}",
+        op.name(),
+        ops().collect::<Vec<_>>().join(", ")
+    );
+    let square = [WrittenShape(vec![])];
+    let written = asked.shape.as_ref().map_or(&square[..], |shapes| &shapes.0);
+    let layouts =
+        asked.layout.as_ref().map_or_else(|| vec![None], |layouts| layouts.0.iter().map(Some).collect());
+    let mut found = vec![];
+    for shape in written {
+        for layout in &layouts {
+            let mut dimensions = named(shape, op)?;
+            dimensions
+                .extend(layout.map(|layout| {
+                    (LAYOUT.to_owned(), DimensionValues::One(Dimension::Word(layout.clone())))
+                }));
+            for values in with_batches(dimensions, asked.batch.as_ref().map(|batches| &batches.0)) {
+                for values in with_one_range(values) {
+                    found.push(swept(op, values, asked)?);
+                }
+            }
+        }
+    }
+    let varies = |one: &SweepShape| one.shape.as_ref().is_none_or(Shape::varies);
+    ensure!(
+        asked.sizes.is_none() || found.iter().any(varies),
+        "--sizes has no effect on the shapes of {}: write N for a dimension that varies, or omit --sizes",
+        op.name()
+    );
+    Ok(found)
+}
+
+/// The dimensions of a shape by name, with all their values.
+type NamedDimensions = Vec<(String, DimensionValues)>;
+
+/// Returns the dimensions of a shape by the names of the op; those that are not given are N.
+fn named(WrittenShape(written): &WrittenShape, op: &dyn Op) -> Result<NamedDimensions> {
+    let about = op.about();
+    let (name, all) = (op.name(), about.dimensions.join(" x "));
+    let mut found: NamedDimensions = vec![];
+    let has_names = written.iter().all(|(name, _)| name.is_some());
+    if has_names {
+        for (dimension, values) in written {
+            let dimension = dimension.clone().unwrap_or_default();
+            let is_known = about.dimensions.iter().chain(about.further).any(|known| *known == dimension);
+            ensure!(
+                is_known,
+                "--shape: {name} has no dimension {dimension}: it has {}",
+                about.dimensions.iter().chain(about.further).copied().collect::<Vec<_>>().join(", ")
+            );
+            found.push((dimension, values.clone()));
+        }
+    } else {
+        ensure!(
+            written.len() == about.dimensions.len(),
+            "--shape: {name} has {} dimensions, {all}, but {} are given: write {}",
+            about.dimensions.len(),
+            written.len(),
+            vec!["512"; about.dimensions.len()].join("x")
+        );
+        let names = about.dimensions.iter().map(|name| (*name).to_owned());
+        found.extend(names.zip(written.iter().map(|(_, values)| values.clone())));
+    }
+    for dimension in about.dimensions {
+        if !found.iter().any(|(name, _)| name == dimension) {
+            found.push(((*dimension).to_owned(), DimensionValues::One(Dimension::OfSize(1))));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns a shape once per batch, or with a batch that varies where nothing else does.
+fn with_batches(shape: NamedDimensions, batches: Option<&DimensionValues>) -> Vec<NamedDimensions> {
+    let with = |values: DimensionValues| shape.iter().cloned().chain([(BATCH.to_owned(), values)]).collect();
+    let varies = shape
+        .iter()
+        .any(|(_, values)| !matches!(values, DimensionValues::One(Dimension::Fixed(_) | Dimension::Word(_))));
+    match batches {
+        None => vec![shape],
+        Some(DimensionValues::Several(batches)) if varies => {
+            batches.iter().map(|batch| with(DimensionValues::One(Dimension::Fixed(*batch)))).collect()
+        }
+        Some(values) => vec![with(values.clone())],
+    }
+}
+
+/// Returns a shape once for each value of all dimensions that have several, except the last of them.
+fn with_one_range(shape: NamedDimensions) -> Vec<NamedDimensions> {
+    let last = shape.iter().rposition(|(_, values)| matches!(values, DimensionValues::Several(_)));
+    let mut found: Vec<NamedDimensions> = vec![vec![]];
+    for (index, (name, values)) in shape.into_iter().enumerate() {
+        let each = match values {
+            DimensionValues::Several(extents) if Some(index) != last => {
+                extents.into_iter().map(|extent| DimensionValues::One(Dimension::Fixed(extent))).collect()
+            }
+            values => vec![values],
+        };
+        let with = |start: &NamedDimensions| -> Vec<NamedDimensions> {
+            let more = each.iter().map(|values| (name.clone(), values.clone()));
+            more.map(|dimension| start.iter().cloned().chain([dimension]).collect()).collect()
+        };
+        found = found.iter().flat_map(with).collect();
+    }
+    found
+}
+
+/// Makes a shape with its sizes: the values of the one dimension that has several, or those of `--sizes`.
+fn swept(op: &dyn Op, named: NamedDimensions, asked: &SweepOptions) -> Result<SweepShape> {
+    let mut several = None;
+    let mut dimensions = vec![];
+    for (name, values) in named {
+        let extent = match values {
+            DimensionValues::One(extent) => extent,
+            DimensionValues::Several(values) => {
+                several = Some((name.clone(), values));
+                Dimension::OfSize(1)
+            }
+        };
+        dimensions.push((name, extent));
+    }
+    let count = dimensions.iter().filter(|(_, extent)| matches!(extent, Dimension::OfSize(_))).count();
+    if let Some((name, _)) = &several {
+        ensure!(
+            count == 1 && asked.sizes.is_none(),
+            "--shape: {name} has several values, so that nothing else can vary: give every other dimension a number, and \
+             omit --sizes"
+        );
+    }
+    let about = op.about();
+    let shape = Shape::of(dimensions).map_err(|error| anyhow!("--shape: {error}"))?;
+    if let Some(name) =
+        shape.names().find(|name| !about.dimensions.iter().chain(about.further).any(|known| known == name))
+    {
+        let option = if name == BATCH || name == LAYOUT { format!("--{name}") } else { "--shape".to_owned() };
+        let all = about.dimensions.iter().chain(about.further).copied().collect::<Vec<_>>().join(", ");
+        return Err(anyhow!("{option}: {} has no {name}: its dimensions are {all}", op.name()));
+    }
+    if let Some(reason) = op.refuse_shape(&shape) {
+        return Err(anyhow!("--shape {shape}: {reason}"));
+    }
+    let sizes = match several {
+        Some((_, values)) => values,
+        None if shape.varies() => asked.sizes.clone().map_or_else(|| about.sizes.to_vec(), |sizes| sizes.0),
+        None => vec![shape.largest()],
+    };
+    let is_square = shape.names().eq(about.dimensions.iter().copied())
+        && about.dimensions.iter().all(|name| shape.extent(name, 7) == Some(7));
+    Ok(SweepShape { shape: (!is_square).then_some(shape), sizes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op;
+    use crate::settings::options::tests::options;
+
+    /// Returns the shapes with their sizes that options mean for matmul, or the reason for refusing them.
+    fn shapes(line: &str) -> String {
+        let found = of(op::find("matmul").unwrap(), &options(line));
+        let text = |found: &SweepShape| {
+            let shape = found.shape.as_ref().map_or("square".to_owned(), Shape::to_string);
+            format!("{shape}: {}", found.sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(" "))
+        };
+        match found {
+            Ok(found) => found.iter().map(text).collect::<Vec<_>>().join("; "),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn shapes_batches_and_layouts_make_sweeps() {
+        for (line, expected) in [
+            ("", ""),
+            ("--shape 4096x512x64", "4096x512x64: 4096"),
+            ("--shape 16Nx16NxN --sizes 8,16", "16Nx16NxN: 8 16"),
+            ("--shape m=4096,n=512,k=64..256:x2", "4096x512xN: 64 128 256"),
+            ("--shape k=32,m=8,n=8,k=64,m=5,n=5 --batch 7", "8x8x32 batch 7: 32; 5x5x64 batch 7: 64"),
+            ("--shape k=32 --sizes 9", "NxNx32: 9"),
+            ("--shape m=2..4:x2,n=8..16:x2,k=4", "2xNx4: 8 16; 4xNx4: 8 16"),
+            ("--batch 1,64 --sizes 8", "square: 8; NxNxN batch 64: 8"),
+            ("--shape 32x32x32 --batch 1..16:x4", "32x32x32 batch N: 1 4 16"),
+            ("--shape 32x32x32 --batch N --sizes 5", "32x32x32 batch N: 5"),
+            ("--layout nn,nt --sizes 5", "square: 5; NxNxN nt: 5"),
+        ] {
+            assert_eq!(shapes(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_swept_is_refused_with_the_next_step() {
+        for (line, expected) in [
+            ("--shape 4096x512", "matmul has 3 dimensions, m x n x k, but 2 are given: write 512x512x512"),
+            ("--shape q=4", "matmul has no dimension q: it has m, n, k, batch, layout"),
+            ("--shape 4x4x4 --sizes 9", "omit --sizes"),
+            ("--shape m=2..4:x2,n=4", "nothing else can vary"),
+            ("--layout nx", "layout nx is none of nn, nt, tn, tt"),
+        ] {
+            assert!(shapes(line).contains(expected), "{line}: {}", shapes(line));
+        }
+        let error = of(op::find("fft").unwrap(), &options("--batch 4")).unwrap_err().to_string();
+        assert!(error.contains("fft has no shapes") && error.contains("choose --ops from"), "{error}");
+    }
+}
