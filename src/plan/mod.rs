@@ -302,6 +302,11 @@ fn nothing_to_run(sweeps: &[OpSweep], tables: &[BackendVariants]) -> String {
         format!("nothing to run: {backends} has no variant of {ops}; see 'gpubench list'")
     } else if sweeps.iter().all(|sweep| choose(sweep, tables).is_empty()) {
         format!("nothing to run: no variant of {ops} on {backends} runs by default; add --variants '*'")
+    } else if sweeps.iter().any(|sweep| sweep.shapes.iter().any(|one| one.shape.is_some())) {
+        format!(
+            "nothing to run: no chosen variant of {ops} on {backends} computes {dtypes} in these shapes; change --backends, \
+             --variants or --shape"
+        )
     } else {
         format!(
             "nothing to run: no chosen variant of {ops} on {backends} supports {dtypes}; change --dtypes or --variants"

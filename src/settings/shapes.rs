@@ -1,6 +1,6 @@
 //! Parses shapes, `4096x512xN` or `m=4096,n=512,k=64..1024:x2`, and batches.
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::Serialize;
 
 use super::sizes;
@@ -24,7 +24,7 @@ pub enum DimensionValues {
 pub struct SweepShape {
     /// The shape; `None` for square operands.
     pub shape: Option<Shape>,
-    /// Sizes N, ascending, each once; of a shape that does not vary its largest extent.
+    /// Sizes N, ascending, each once; of a shape that does not vary its largest dimension.
     pub sizes: Vec<u64>,
 }
 
@@ -37,11 +37,15 @@ impl DimensionValues {
     }
 }
 
-/// Parses shapes that commas separate; commas also separate the named dimensions of one shape, up to a name that it has already.
+/// Parses shapes that commas separate; commas also separate the named dimensions of one shape, up to the name with which it began.
 pub fn parse(text: &str) -> Result<Vec<WrittenShape>> {
     let mut shapes: Vec<WrittenShape> = vec![];
     for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
         let Some((name, value)) = item.split_once('=') else {
+            ensure!(
+                !item.contains(".."),
+                "shape '{item}' has a range: write the dimensions by name, such as m=4096,n=512,k=64..1024:x2"
+            );
             let extents =
                 item.split('x').map(|extent| Ok((None, DimensionValues::One(extent.trim().parse()?))));
             let shape: Result<Vec<_>> = extents.collect();
@@ -49,16 +53,19 @@ pub fn parse(text: &str) -> Result<Vec<WrittenShape>> {
             continue;
         };
         let name = name.trim();
-        let dimension = (
-            Some(name.to_owned()),
-            DimensionValues::parse(value).map_err(|error| anyhow!("{name}: {error}"))?,
-        );
-        let is_open = |shape: &&mut WrittenShape| {
-            shape.0.iter().all(|(known, _)| known.as_deref().is_some_and(|known| known != name))
-        };
-        match shapes.last_mut().filter(is_open) {
-            Some(shape) => shape.0.push(dimension),
-            None => shapes.push(WrittenShape(vec![dimension])),
+        let values = DimensionValues::parse(value).map_err(|error| anyhow!("{name}: {error}"))?;
+        let dimension = (Some(name.to_owned()), values);
+        match shapes.last_mut().and_then(|shape| shape.0.first().cloned().map(|(first, _)| (shape, first))) {
+            Some((_, None)) => bail!("{item} follows a shape without names: write all dimensions by name"),
+            Some((shape, Some(first))) if first != name => {
+                let is_known = shape.0.iter().any(|(known, _)| known.as_deref() == Some(name));
+                ensure!(
+                    !is_known,
+                    "{name} is given twice: begin a further shape with {first}, as the one before"
+                );
+                shape.0.push(dimension);
+            }
+            _ => shapes.push(WrittenShape(vec![dimension])),
         }
     }
     ensure!(!shapes.is_empty(), "no shape is given: write one such as 4096x512xN or m=4096,n=512,k=64");

@@ -176,7 +176,7 @@ fn help_fits_a_terminal() {
     assert!(stdout("--help").lines().count() <= 34);
     let of_run = stdout("run --help");
     let options = of_run.lines().filter(|line| line.starts_with("      --") || line.starts_with("  -o, --"));
-    assert_eq!(options.count(), 10, "{of_run}");
+    assert_eq!(options.count(), 12, "{of_run}");
     let commands =
         "run list doctor compare baseline show merge plot report trend protocol-check schema completions man";
     for command in commands.split(' ') {

@@ -79,12 +79,16 @@ fn what_is_no_shape_of_the_op_is_refused_in_one_line() {
     folder.write("sweep.toml", "shape = '4x4'\n[[sweep]]\nops = 'matmul'\n");
     folder.refuses_each(
         "run --backends cpu ",
-        "--ops matmul --shape 4096x512 => matmul has 3 dimensions, m x n x k, but 2 are given
-        --config sweep.toml => matmul has 3 dimensions
+        "--ops matmul --shape 4096x512 => matmul has the dimensions m x n x k, but 2 are given
+        --config sweep.toml => matmul has the dimensions
         --ops matmul --shape 4x4xz => k cannot be z: give a number or a multiple of N
-        --ops matmul --shape 0x4x4 => extents are at least 1
-        --ops matmul --shape m= => m: '' is no extent
+        --ops matmul --shape 0x4x4 => dimensions are at least 1
+        --ops matmul --shape m= => m: '' is no dimension
         --ops matmul --shape q=4 => matmul has no dimension q: it has m, n, k, batch, layout
+        --ops matmul --shape 4x4x4,batch=3 => write all dimensions by name
+        --ops matmul --shape m=4,n=4,n=5,k=4 => n is given twice
+        --ops matmul --shape 4x4x64..1024:x2 => has a range: write the dimensions by name
+        --ops matmul --batch 1..200000:+1 => shapes are more than 10000
         --ops matmul --layout xy => layout xy is none of nn, nt, tn, tt
         --ops matmul --batch 0 => sizes start at 1
         --ops matmul --shape 4x4x4 --sizes 9 => --sizes has no effect on the shapes of matmul
@@ -97,5 +101,5 @@ fn what_is_no_shape_of_the_op_is_refused_in_one_line() {
     let line = "run --ops matmul --backends cpu --variants faer --shape 9999999x9999999x2 --quiet --format json --out big";
     let ended = folder.run_line(line);
     assert_eq!(ended.code, 2, "{}", ended.stderr);
-    assert_contains(folder.rows("big")[0]["reason"].as_str().unwrap(), &["GB"]);
+    assert_contains(folder.rows("big")[0]["reason"].as_str().unwrap(), &["TiB of host memory"]);
 }

@@ -82,7 +82,7 @@ impl fmt::Display for Cache {
 pub struct Case {
     /// Name of the op in the ops' list.
     pub op: String,
-    /// Size N, at least 1: rows and columns of square operands; else what `N` stands for in the shape, or the shape's largest extent.
+    /// Size N, at least 1: rows and columns of square operands; else what `N` stands for in the shape, or the shape's largest dimension.
     pub n: u64,
     /// Shape of the operands; `None` if they are square and there is one problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]

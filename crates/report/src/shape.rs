@@ -57,7 +57,7 @@ impl FromStr for Dimension {
 
     fn from_str(text: &str) -> anyhow::Result<Dimension> {
         let number = |digits: &str| {
-            ensure!(!digits.starts_with('0'), "'{text}' is no extent: extents are at least 1");
+            ensure!(!digits.starts_with('0'), "'{text}' is no dimension: dimensions are at least 1");
             digits.parse::<u64>().with_context(|| format!("'{text}' is too large for any memory"))
         };
         let is_number = |text: &str| text.bytes().all(|c| c.is_ascii_digit());
@@ -67,7 +67,7 @@ impl FromStr for Dimension {
             _ if !text.is_empty() && is_number(text) => Ok(Dimension::Fixed(number(text)?)),
             _ if is_name(text) => Ok(Dimension::Word(text.to_owned())),
             _ => bail!(
-                "'{text}' is no extent: write a number such as 512, or N or 16N for the size that varies"
+                "'{text}' is no dimension: write a number such as 512, or N or 16N for the size that varies"
             ),
         }
     }
@@ -151,9 +151,15 @@ impl Shape {
         self.0.iter().any(|(_, extent)| matches!(extent, Dimension::OfSize(_)))
     }
 
-    /// Returns the size of a problem whose shape does not vary: its largest extent.
+    /// Returns whether all dimensions are N.
+    pub fn is_square(&self) -> bool {
+        self.0.iter().all(|(_, extent)| *extent == Dimension::OfSize(1))
+    }
+
+    /// Returns the size of a problem whose shape does not vary: its largest dimension, the batch and the right-hand sides apart.
     pub fn largest(&self) -> u64 {
-        self.0.iter().filter_map(|(_, extent)| extent.at(1)).max().unwrap_or(1)
+        let counted = self.0.iter().filter(|(name, _)| ![BATCH, RHS].contains(&name.as_str()));
+        counted.filter_map(|(_, extent)| extent.at(1)).max().unwrap_or(1)
     }
 
     /// Returns the shape at size `n`: `4096x512x64 batch 10`.
@@ -196,17 +202,23 @@ impl Serialize for Dimension {
 
 impl<'de> Deserialize<'de> for Dimension {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Dimension, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            Number(u64),
-            Text(String),
+        struct Written;
+        impl Visitor<'_> for Written {
+            type Value = Dimension;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number from 1, N or a multiple of it such as 16N, or a word")
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Dimension, E> {
+                self.visit_str(&number.to_string())
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Dimension, E> {
+                text.parse().map_err(E::custom)
+            }
         }
-        let text = match Written::deserialize(deserializer)? {
-            Written::Number(number) => number.to_string(),
-            Written::Text(text) => text,
-        };
-        text.parse().map_err(de::Error::custom)
+        deserializer.deserialize_any(Written)
     }
 }
 

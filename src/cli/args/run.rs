@@ -51,10 +51,12 @@ Exit codes: 0 finished (skips allowed); 1 a cell is incorrect or failed; 2 wrong
 or a required backend missing; 130 interrupted, finished cells are saved.";
 
 /// The options that `run --help` shows; `run --help --all` shows every one.
-const COMMON: [&str; 11] = [
+const COMMON: [&str; 13] = [
     "named_sweep",
     "ops",
     "sizes",
+    "shape",
+    "batch",
     "dtypes",
     "config",
     "backends",

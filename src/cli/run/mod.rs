@@ -65,6 +65,7 @@ fn names_nothing(options: &SweepOptions) -> bool {
     options.config.is_none()
         && options.ops.is_none()
         && options.matrix.is_none()
+        && options.problems.is_none()
         && !shapes::is_asked(options)
 }
 

@@ -3,10 +3,14 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use gpubench_report::report::file::shown;
 use serde_json::{Map, Value};
 
 use super::{SweepFile, one_line};
+use crate::op;
 use crate::settings::options::{DTypes, Ops, Shapes, SweepOptions};
+use crate::settings::resolve::shapes;
+use crate::shape::LAYOUT;
 
 /// What a line may look like, for messages.
 const EXAMPLE: &str =
@@ -26,8 +30,10 @@ fn problems(path: &Path) -> Result<SweepFile> {
         .map_err(|error| anyhow!("--problems: cannot read '{name}': {error}; {EXAMPLE}"))?;
     let mut tables: Vec<SweepOptions> = vec![];
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let table = problem(line)
-            .map_err(|error| anyhow!("--problems: {name}:{}: {error:#}; {EXAMPLE}", index + 1))?;
+        let table = problem(line).map_err(|error| {
+            let reason = shown(&format!("{error:#}").trim_start_matches("--shape: ").to_owned());
+            anyhow!("--problems: {name}:{}: {reason}; {EXAMPLE}", index + 1)
+        })?;
         let is_like = |known: &&mut SweepOptions| (&known.ops, &known.dtypes) == (&table.ops, &table.dtypes);
         match (tables.iter_mut().find(is_like), table.shape) {
             (Some(SweepOptions { shape: Some(Shapes(known)), .. }), Some(Shapes(shapes))) => {
@@ -50,17 +56,21 @@ fn problem(line: &str) -> Result<SweepOptions> {
     let (op, dtype) = (word("op")?.context("op is missing")?, word("dtype")?);
     let dimension = |(name, value): (String, Value)| match value {
         Value::Number(extent) => Ok(format!("{name}={extent}")),
-        Value::String(word) if !word.contains(',') => Ok(format!("{name}={word}")),
-        _ => bail!("{name} is neither a number nor a word"),
+        Value::String(word) if name == LAYOUT && !word.contains(',') => Ok(format!("{name}={word}")),
+        _ => bail!("{name} is no number"),
     };
     let dimensions = keys.into_iter().map(dimension).collect::<Result<Vec<String>>>()?.join(",");
     let of = |error: crate::settings::syntax::ValueRefusal| anyhow!("{error}");
-    Ok(SweepOptions {
+    let asked = SweepOptions {
         ops: Some(op.parse::<Ops>().map_err(of)?),
         dtypes: dtype.map(|dtype| dtype.parse::<DTypes>()).transpose().map_err(of)?,
         shape: Some(dimensions.parse::<Shapes>().map_err(of)?),
         ..SweepOptions::default()
-    })
+    };
+    for op in asked.ops.iter().flat_map(|ops| &ops.0).filter_map(|op| op::find(op)) {
+        shapes::of(op, &asked)?;
+    }
+    Ok(asked)
 }
 
 #[cfg(test)]
@@ -83,10 +93,12 @@ mod tests {
         assert_eq!(shapes.collect::<Vec<_>>(), [2, 1]);
         assert_eq!(tables[1].dtypes, "f64".parse().ok());
         for (text, expected) in [
-            ("{\"op\":\"matmul\",\"m\":4}\n[1]\n", ":2: it is no JSON object"),
+            ("{\"op\":\"svd\",\"m\":4,\"n\":4}\n[1]\n", ":2: it is no JSON object"),
             ("{\"m\":4}", ":1: op is missing; write a JSON object a line, such as"),
-            ("{\"op\":\"matmul\",\"m\":0}", "extents are at least 1"),
-            ("{\"op\":\"matmul\",\"m\":{}}", "m is neither a number nor a word"),
+            ("{\"op\":\"matmul\",\"m\":0}", "dimensions are at least 1"),
+            ("{\"op\":\"matmul\",\"m\":4,\"n\":5}", ":1: k is missing"),
+            ("{\"op\":\"fft\",\"n\":5}", ":1: fft has no shapes"),
+            ("{\"op\":\"matmul\",\"m\":{}}", "m is no number"),
             ("{\"op\":\"matmul\"}", "no shape is given"),
             ("\n", "has no problem"),
         ] {

@@ -44,6 +44,7 @@ pub(in crate::settings) fn of(op: &dyn Op, asked: &SweepOptions) -> Result<Vec<S
                 .extend(layout.map(|layout| {
                     (LAYOUT.to_owned(), DimensionValues::One(Dimension::Word(layout.clone())))
                 }));
+            check_count(found.len(), &dimensions, asked)?;
             for values in with_batches(dimensions, asked.batch.as_ref().map(|batches| &batches.0)) {
                 for values in with_one_range(values) {
                     found.push(swept(op, values, asked)?);
@@ -83,20 +84,54 @@ fn named(WrittenShape(written): &WrittenShape, op: &dyn Op) -> Result<NamedDimen
     } else {
         ensure!(
             written.len() == about.dimensions.len(),
-            "--shape: {name} has {} dimensions, {all}, but {} are given: write {}",
-            about.dimensions.len(),
+            "--shape: {name} has the dimensions {all}, but {} are given: write a shape such as {}{}",
             written.len(),
-            vec!["512"; about.dimensions.len()].join("x")
+            ["4096", "512", "64"][..about.dimensions.len()].join("x"),
+            if about.further.is_empty() {
+                String::new()
+            } else {
+                format!(", or by name with {}", about.further.join(", "))
+            }
         );
         let names = about.dimensions.iter().map(|name| (*name).to_owned());
         found.extend(names.zip(written.iter().map(|(_, values)| values.clone())));
     }
     for dimension in about.dimensions {
         if !found.iter().any(|(name, _)| name == dimension) {
+            ensure!(
+                written.is_empty(),
+                "--shape: {dimension} is missing: {name} has {all}, of which one that varies is N"
+            );
             found.push(((*dimension).to_owned(), DimensionValues::One(Dimension::OfSize(1))));
         }
     }
     Ok(found)
+}
+
+/// Most shapes of an op; more are a typing error.
+const MAX_SHAPES: usize = 10_000;
+
+/// Refuses more shapes than [`MAX_SHAPES`], before they are made: `known` ones, and those that the values of a shape mean.
+fn check_count(known: usize, shape: &NamedDimensions, asked: &SweepOptions) -> Result<()> {
+    let several =
+        shape.iter().map(|(_, values)| values).chain(asked.batch.as_ref().map(|batches| &batches.0));
+    let mut counts: Vec<usize> = several
+        .filter_map(|values| match values {
+            DimensionValues::Several(values) => Some(values.len()),
+            DimensionValues::One(_) => None,
+        })
+        .collect();
+    // The values of one dimension may be sizes of one shape.
+    if shape.iter().all(|(_, values)| !matches!(values, DimensionValues::One(Dimension::OfSize(_)))) {
+        counts.sort_unstable();
+        counts.pop();
+    }
+    let count = counts.into_iter().fold(1, usize::saturating_mul).saturating_add(known);
+    ensure!(
+        count <= MAX_SHAPES,
+        "--shape, --batch: {count} shapes are more than {MAX_SHAPES}: name fewer values"
+    );
+    Ok(())
 }
 
 /// Returns a shape once per batch, or with a batch that varies where nothing else does.
@@ -173,9 +208,7 @@ fn swept(op: &dyn Op, named: NamedDimensions, asked: &SweepOptions) -> Result<Sw
         None if shape.varies() => asked.sizes.clone().map_or_else(|| about.sizes.to_vec(), |sizes| sizes.0),
         None => vec![shape.largest()],
     };
-    let is_square = shape.names().eq(about.dimensions.iter().copied())
-        && about.dimensions.iter().all(|name| shape.extent(name, 7) == Some(7));
-    Ok(SweepShape { shape: (!is_square).then_some(shape), sizes })
+    Ok(SweepShape { shape: (!shape.is_square()).then_some(shape), sizes })
 }
 
 #[cfg(test)]
@@ -205,7 +238,8 @@ mod tests {
             ("--shape 16Nx16NxN --sizes 8,16", "16Nx16NxN: 8 16"),
             ("--shape m=4096,n=512,k=64..256:x2", "4096x512xN: 64 128 256"),
             ("--shape k=32,m=8,n=8,k=64,m=5,n=5 --batch 7", "8x8x32 batch 7: 32; 5x5x64 batch 7: 64"),
-            ("--shape k=32 --sizes 9", "NxNx32: 9"),
+            ("--shape 7xNxN,7x7x7,NxNxN --sizes 5", "7xNxN: 5; 7x7x7: 7; square: 5"),
+            ("--shape k=32,m=N,n=N --sizes 9", "NxNx32: 9"),
             ("--shape m=2..4:x2,n=8..16:x2,k=4", "2xNx4: 8 16; 4xNx4: 8 16"),
             ("--batch 1,64 --sizes 8", "square: 8; NxNxN batch 64: 8"),
             ("--shape 32x32x32 --batch 1..16:x4", "32x32x32 batch N: 1 4 16"),
@@ -219,10 +253,16 @@ mod tests {
     #[test]
     fn what_cannot_be_swept_is_refused_with_the_next_step() {
         for (line, expected) in [
-            ("--shape 4096x512", "matmul has 3 dimensions, m x n x k, but 2 are given: write 512x512x512"),
-            ("--shape q=4", "matmul has no dimension q: it has m, n, k, batch, layout"),
+            (
+                "--shape 4096x512",
+                "matmul has the dimensions m x n x k, but 2 are given: write a shape such as 4096x512x64",
+            ),
+            ("--shape m=4,n=5", "k is missing"),
+            ("--shape m=1..1000000:+1,n=1..1000000:+1,k=1..1000000:+1", "shapes are more than 10000"),
+            ("--batch 1..200000:+1", "shapes are more than 10000"),
+            ("--shape q=4,m=4", "matmul has no dimension q: it has m, n, k, batch, layout"),
             ("--shape 4x4x4 --sizes 9", "omit --sizes"),
-            ("--shape m=2..4:x2,n=4", "nothing else can vary"),
+            ("--shape m=2..4:x2,n=4,k=N", "nothing else can vary"),
             ("--layout nx", "layout nx is none of nn, nt, tn, tt"),
         ] {
             assert!(shapes(line).contains(expected), "{line}: {}", shapes(line));

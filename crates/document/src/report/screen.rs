@@ -134,7 +134,7 @@ pub fn legend() -> Block {
         ),
         (
             "op, N",
-            "operands are N x N; elementwise: a b + sin a + cos b; solve: A x = b, A symmetric positive definite; fft: of two \
+            "operands are N x N, or of the shape shown; elementwise: a b + sin a + cos b; solve: A x = b, A symmetric positive definite; fft: of two \
              dimensions; gpubench list describes each op, --tables has every N",
         ),
         ("cold caches", "operands are flushed from the caches before each sample; hot: they stay there"),

@@ -80,7 +80,7 @@ pub fn check_row(row: &Row) -> anyhow::Result<()> {
         let largest = shape.largest();
         ensure!(
             row.case.n == largest,
-            "n is {}, but the largest extent of the shape is {largest}; {FIX}",
+            "n is {}, but the largest dimension of the shape is {largest}; {FIX}",
             row.case.n
         );
     }
