@@ -70,6 +70,13 @@ fn a_list_of_problems_is_measured_in_its_types() {
     }
     folder.succeeds("show out").prints(&["4x5x6", "7 batch 3"]);
     folder.refuses("run --problems calls.jsonl --sizes 5", "omit --sizes");
+    // What is finished stays if the list has changed.
+    folder.write("calls.jsonl", "{\"op\":\"matmul\",\"m\":4,\"n\":5,\"k\":6}\n");
+    let before = folder.rows("out").len();
+    folder.refuses("run --resume out", "'calls.jsonl' has changed since the first start, and");
+    assert_eq!(folder.rows("out").len(), before);
+    folder.succeeds("run --resume out --force --quiet");
+    assert!(folder.rows("out").len() < before);
     folder.refuses("run --problems absent.jsonl", "cannot read 'absent.jsonl'");
 }
 

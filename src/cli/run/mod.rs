@@ -145,6 +145,7 @@ fn run_on_one_device(args: &RunArgs, mut earlier: Option<Earlier>) -> Result<Exi
     check_contenders(&plan, &settings)?;
     print_notes(&plan, &settings, &externals);
     if let Some(earlier) = &mut earlier {
+        resume::check_same_file(earlier, &args.sweep, &plan)?;
         resume::keep_same_settings(earlier, &settings)?;
     }
     if args.dry_run {

@@ -1,5 +1,6 @@
 //! `gpubench run --resume DIR`: goes on with a run that was stopped, by the command line of its first start.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,6 +15,7 @@ use crate::case::Family;
 use crate::cli::args::{Command, RunArgs};
 use crate::cli::{stream, usage};
 use crate::executor::Earlier;
+use crate::plan::Plan;
 use crate::report::Row;
 use crate::settings::Settings;
 use crate::settings::config::is_built_in;
@@ -86,7 +88,11 @@ fn check_sweep_runs_nothing(first: &SweepOptions) -> Result<()> {
 /// Checks that the files of the first start whose paths begin at its folder are found from this one.
 fn check_files_are_here(first: &SweepOptions) -> Result<()> {
     let sweep_file = first.config.as_deref().filter(|name| !is_built_in(name)).map(Path::new);
-    let named = [("sweep file", sweep_file), ("script", first.sim.as_deref())];
+    let named = [
+        ("sweep file", sweep_file),
+        ("list of problems", first.problems.as_deref()),
+        ("script", first.sim.as_deref()),
+    ];
     let matrices =
         first.matrix.iter().flat_map(|matrices| &matrices.0).map(|path| ("matrix", Some(path.as_path())));
     for (what, path) in named.into_iter().chain(matrices) {
@@ -112,6 +118,25 @@ fn first_start(earlier: &Earlier, folder: &Path) -> Result<RunArgs> {
         Command::Run(first) => Ok(*first),
         _ => bail!("--resume: {} is not the folder of a gpubench run", folder.display()),
     }
+}
+
+/// Checks that a sweep file or a list of problems still has every cell that is finished, unless the user accepts changes: a cell that
+/// it has no longer would be lost.
+pub(super) fn check_same_file(earlier: &Earlier, options: &SweepOptions, plan: &Plan) -> Result<()> {
+    let sweep_file = options.config.as_deref().filter(|name| !is_built_in(name)).map(Path::new);
+    let Some(file) = sweep_file.or(options.problems.as_deref()) else { return Ok(()) };
+    let planned: HashSet<String> = plan.cells.iter().map(|planned| planned.cell.key()).collect();
+    let lost = earlier
+        .measured()
+        .filter(|row| !row.added_by_refinement && !planned.contains(&row.cell().key()))
+        .count();
+    ensure!(
+        lost == 0 || earlier.accepts_changes,
+        "--resume: '{}' has changed since the first start, and {lost} finished cells are no longer in it: put that file back, \
+         start a new run with --out, or add --force to drop them",
+        file.display()
+    );
+    Ok(())
 }
 
 /// Keeps the rows whose settings are those of the resumed run: a sweep file may have changed meanwhile.

@@ -72,6 +72,11 @@ impl Earlier {
         self.rows.retain(|_, row| stays(row));
     }
 
+    /// Returns the rows that have a time.
+    pub fn measured(&self) -> impl Iterator<Item = &Row> {
+        self.rows.values().filter(|row| row.execute.is_some())
+    }
+
     /// Returns the row of a cell, finished or not.
     pub fn row(&self, cell: &Cell) -> Option<&Row> {
         self.rows.get(&cell.key())
