@@ -151,12 +151,13 @@ pub(super) fn common(cells: &[&Change]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// Returns whether the families of an op differ, or a shape must be named.
 fn has_families(cells: &[&Change]) -> bool {
     let mut first = HashMap::new();
     cells
         .iter()
         .map(|cell| &cell.cell().case)
-        .any(|case| *first.entry(&case.op).or_insert(case.family()) != case.family())
+        .any(|case| case.shape.is_some() || *first.entry(&case.op).or_insert(case.family()) != case.family())
 }
 
 /// Builds the table of the means that changed, or of all tested means; `None` without any.
