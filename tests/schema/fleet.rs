@@ -53,7 +53,7 @@ fn fleets_that_break_a_promise_are_rejected() {
         ("a member without a name", |v| drop(v["members"][0].as_object_mut().unwrap().remove("name"))),
         ("an empty name", |v| v["members"][0]["name"] = json!("")),
         ("a name with an escape", |v| v["members"][0]["name"] = json!("a\u{1b}[31m")),
-        ("a report of an unknown layout", |v| v["members"][0]["report"]["schema_version"] = json!(4)),
+        ("a report of an unknown layout", |v| v["members"][0]["report"]["schema_version"] = json!(5)),
         ("a report that breaks a promise", |v| v["members"][1]["report"]["rows"][0]["n"] = json!(0)),
     ];
     let validator = validator();

@@ -61,6 +61,7 @@ pub(crate) fn complete() -> Report {
     *row = full.rows[1].clone();
     example::warn(row, WarningKind::Bimodal, Grade::D, "two modes", "raise --samples");
     (row.case.density, row.case.matrix) = (Some(0.05), Some("bcsstk13@1f3a5c7e90b2d4f6".into()));
+    row.case.shape = serde_json::from_str(r#"{"m":"N","n":5,"layout":"nt"}"#).ok();
     (row.picked, row.threads, row.origin) = (Some("cusparse".into()), Some(8), Some(Origin::Library));
     (row.reason, row.fix) = (Some("a reason".into()), Some("a fix".into()));
     row.unaltered = Some("it keeps its operands in a form of its own".into());
