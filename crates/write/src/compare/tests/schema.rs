@@ -27,6 +27,7 @@ fn complete() -> Value {
     comparison.environment[0].disturbed = vec!["NEW".into()];
     let mut cell = comparison.cells[2].clone();
     cell.subject.cell.case.matrix = Some("bcsstk13@1f3a5c7e90b2d4f6".into());
+    cell.subject.cell.case.shape = serde_json::from_str(r#"{"m":"N","n":5}"#).ok();
     (cell.subject.cell.case.density, cell.verdict, cell.inconclusive_reason) =
         (Some(0.05), Verdict::Inconclusive, Some(InconclusiveReason::LowerClock));
     comparison.cells.insert(0, cell);
