@@ -210,6 +210,21 @@ impl SweepOptions {
         ]
     }
 
+    /// Returns the first option of a list that is given, among those that say which problems are measured.
+    pub fn first_given(&self, options: &[&str]) -> Option<&'static str> {
+        let all = [
+            ("--config", self.config.is_some()),
+            ("--sizes", self.sizes.is_some()),
+            ("--density", self.density.is_some()),
+            ("--shape", self.shape.is_some()),
+            ("--batch", self.batch.is_some()),
+            ("--layout", self.layout.is_some()),
+            ("--matrix", self.matrix.is_some()),
+        ];
+        let found = all.into_iter().find(|(option, is_given)| *is_given && options.contains(option));
+        found.map(|(option, _)| option)
+    }
+
     /// Returns the files among the ops, which define operations of the user's own.
     pub fn files(&self) -> Vec<String> {
         let ops = self.ops.iter().flat_map(|ops| &ops.0);

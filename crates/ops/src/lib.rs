@@ -106,6 +106,11 @@ impl About {
         }
     }
 
+    /// Returns every name that a shape may have.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.dimensions.iter().chain(self.further).copied()
+    }
+
     /// Adds the names of a shape.
     const fn shaped(self, dimensions: &'static [&'static str], further: &'static [&'static str]) -> About {
         About { dimensions, further, ..self }

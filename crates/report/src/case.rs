@@ -191,13 +191,9 @@ impl Family<'_> {
     /// its heading; `None` for generated square dense operands.
     pub fn text(self) -> Option<String> {
         let name = |matrix: &str| matrix.split_once('@').map_or(matrix, |(name, _)| name).to_owned();
-        let entries = self.matrix.map(name).or_else(|| self.density.map(density_text));
         match self.shape {
-            Some(shape) => {
-                let beside = Family { shape: None, ..self }.clause();
-                Some(format!("{shape}{beside}"))
-            }
-            None => entries,
+            Some(shape) => Some(format!("{shape}{}", Family { shape: None, ..self }.clause())),
+            None => self.matrix.map(name).or_else(|| self.density.map(density_text)),
         }
     }
 

@@ -8,7 +8,7 @@ mod resume;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow, bail};
 use gpubench_text::count::{agree, counted};
 
 use self::dry::write_plan;
@@ -72,16 +72,9 @@ fn names_nothing(options: &SweepOptions) -> bool {
 /// Reads the sweep file in the options, or the default sweep if they name nothing.
 pub(crate) fn sweep_file(options: &SweepOptions) -> Result<Option<SweepFile>> {
     if let Some(file) = &options.problems {
-        let others = [
-            ("--config", options.config.is_some()),
-            ("--sizes", options.sizes.is_some()),
-            ("--shape", options.shape.is_some()),
-            ("--batch", options.batch.is_some()),
-            ("--layout", options.layout.is_some()),
-            ("--matrix", options.matrix.is_some()),
-        ];
-        for (option, is_given) in others {
-            ensure!(!is_given, "--problems has its own operations and shapes: omit {option}");
+        let others = ["--config", "--sizes", "--shape", "--batch", "--layout", "--matrix"];
+        if let Some(option) = options.first_given(&others) {
+            bail!("--problems has its own operations and shapes: omit {option}");
         }
         return config::problems::read(file).map(Some);
     }

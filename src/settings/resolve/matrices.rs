@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 
 use super::options_by_op;
 use crate::backend::host::memory;
@@ -37,15 +37,9 @@ fn check(op: &str, asked: &SweepOptions) -> Result<()> {
         "--matrix: {op} takes no matrix from a file: choose --ops from {}",
         matrix::OPS.join(", ")
     );
-    let others = [
-        ("--sizes", asked.sizes.is_some()),
-        ("--density", asked.density.is_some()),
-        ("--shape", asked.shape.is_some()),
-        ("--batch", asked.batch.is_some()),
-        ("--layout", asked.layout.is_some()),
-    ];
-    for (option, is_given) in others {
-        ensure!(!is_given, "--matrix takes sizes, densities and shapes from its files: omit {option}");
+    let others = ["--sizes", "--density", "--shape", "--batch", "--layout"];
+    if let Some(option) = asked.first_given(&others) {
+        bail!("--matrix takes sizes, densities and shapes from its files: omit {option}");
     }
     Ok(())
 }

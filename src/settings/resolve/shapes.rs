@@ -64,7 +64,7 @@ pub(in crate::settings) fn of(op: &dyn Op, asked: &SweepOptions) -> Result<Vec<S
 /// The dimensions of a shape by name, with all their values.
 type NamedDimensions = Vec<(String, DimensionValues)>;
 
-/// Returns the dimensions of a shape by the names of the op; those that are not given are N.
+/// Returns the dimensions of a shape by the names of the op; all are N where none is given.
 fn named(WrittenShape(written): &WrittenShape, op: &dyn Op) -> Result<NamedDimensions> {
     let about = op.about();
     let (name, all) = (op.name(), about.dimensions.join(" x "));
@@ -73,11 +73,11 @@ fn named(WrittenShape(written): &WrittenShape, op: &dyn Op) -> Result<NamedDimen
     if has_names {
         for (dimension, values) in written {
             let dimension = dimension.clone().unwrap_or_default();
-            let is_known = about.dimensions.iter().chain(about.further).any(|known| *known == dimension);
+            let is_known = about.names().any(|known| known == dimension);
             ensure!(
                 is_known,
                 "--shape: {name} has no dimension {dimension}: it has {}",
-                about.dimensions.iter().chain(about.further).copied().collect::<Vec<_>>().join(", ")
+                about.names().collect::<Vec<_>>().join(", ")
             );
             found.push((dimension, values.clone()));
         }
@@ -193,11 +193,9 @@ fn swept(op: &dyn Op, named: NamedDimensions, asked: &SweepOptions) -> Result<Sw
     }
     let about = op.about();
     let shape = Shape::of(dimensions).map_err(|error| anyhow!("--shape: {error}"))?;
-    if let Some(name) =
-        shape.names().find(|name| !about.dimensions.iter().chain(about.further).any(|known| known == name))
-    {
+    if let Some(name) = shape.names().find(|name| !about.names().any(|known| known == *name)) {
         let option = if name == BATCH || name == LAYOUT { format!("--{name}") } else { "--shape".to_owned() };
-        let all = about.dimensions.iter().chain(about.further).copied().collect::<Vec<_>>().join(", ");
+        let all = about.names().collect::<Vec<_>>().join(", ");
         return Err(anyhow!("{option}: {} has no {name}: its dimensions are {all}", op.name()));
     }
     if let Some(reason) = op.refuse_shape(&shape) {
