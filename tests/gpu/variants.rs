@@ -8,6 +8,7 @@ use gpubench::case::{Cache, Case, DType};
 use gpubench::data::generator::Stream;
 use gpubench::error::CellError;
 use gpubench::op;
+use gpubench::shape::Shape;
 
 use crate::fft::has_primes_up_to;
 use crate::{alone, case, prepared, samples, skipped, start, start_alone, variants};
@@ -112,6 +113,69 @@ fn every_variant_is_right_at_every_size() {
             Err(error) => faults.push(format!("{cell}: {error}")),
         }
     }
+    assert!(faults.is_empty(), "{} wrong:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// Returns shapes of an op, as a report writes them: single rows and columns, both orders of sides, batches, layouts, odd sides, and
+/// sides beyond a block of threads.
+fn shapes(op: &str) -> &'static [&'static str] {
+    match op {
+        "matmul" => &[
+            r#"{"m":1,"n":70,"k":33}"#,
+            r#"{"m":70,"n":1,"k":33,"layout":"tn"}"#,
+            r#"{"m":129,"n":65,"k":257,"layout":"nt"}"#,
+            r#"{"m":512,"n":64,"k":1000,"layout":"tt"}"#,
+            r#"{"m":5,"n":7,"k":3,"batch":1000,"layout":"tn"}"#,
+            r#"{"m":64,"n":32,"k":48,"batch":17,"layout":"nt"}"#,
+        ],
+        "elementwise" | "sin" | "reduction" => {
+            &[r#"{"rows":1,"cols":100003}"#, r#"{"rows":3001,"cols":7}"#, r#"{"rows":64,"cols":1000}"#]
+        }
+        "solve" => &[
+            r#"{"n":100,"rhs":3}"#,
+            r#"{"n":1,"rhs":5,"batch":3}"#,
+            r#"{"n":8,"batch":1000}"#,
+            r#"{"n":33,"rhs":7,"batch":11}"#,
+            r#"{"n":200,"batch":3}"#,
+        ],
+        "svd" => &[
+            r#"{"m":300,"n":7}"#,
+            r#"{"m":7,"n":300}"#,
+            r#"{"m":32,"n":16}"#,
+            r#"{"m":1,"n":9,"batch":2}"#,
+            r#"{"m":8,"n":8,"batch":1000}"#,
+            r#"{"m":32,"n":17,"batch":5}"#,
+            r#"{"m":5,"n":32,"batch":6}"#,
+            r#"{"m":100,"n":40,"batch":3}"#,
+        ],
+        _ => &[],
+    }
+}
+
+#[test]
+fn every_variant_that_takes_shapes_is_right_at_each() {
+    let Some((_alone, mut backend)) = start_alone() else { return };
+    let (mut faults, mut tried) = (Vec::new(), 0);
+    for variant in variants() {
+        for shape in shapes(&variant.op) {
+            let shape: Shape = serde_json::from_str(shape).unwrap();
+            let n = shape.largest();
+            let shaped = |dtype| Case { shape: Some(shape.clone()), ..case(&variant, n, dtype) };
+            for case in variant.dtypes.iter().map(|dtype| shaped(*dtype)) {
+                if !variant.shapes.have(&case) || !does(&variant, n) {
+                    continue;
+                }
+                tried += 1;
+                let cell = format!("{case} {shape} cuda/{}", variant.name);
+                match fault(&mut *backend, &variant, &case) {
+                    Ok(None) => {}
+                    Ok(Some(fault)) => faults.push(format!("{cell}: {fault}")),
+                    Err(error) => faults.push(format!("{cell}: {error}")),
+                }
+            }
+        }
+    }
+    assert!(tried > 100, "{tried} cells have a shape");
     assert!(faults.is_empty(), "{} wrong:\n{}", faults.len(), faults.join("\n"));
 }
 

@@ -88,3 +88,27 @@ pub fn matrix<T: DeviceElement>(cuda: &Cuda, cols: usize, answer: &CudaSlice<T>)
 pub fn column<T: DeviceElement>(cuda: &Cuda, _: usize, answer: &CudaSlice<T>) -> Result<Vec<Operand>> {
     Ok(vec![Operand::dense(answer.len(), 1, cuda.download(answer)?)])
 }
+
+/// Copies the elements of row-major matrices of rows x cols that follow each other, column after column.
+pub fn by_columns<T: Copy>(matrices: &[T], rows: usize, cols: usize) -> Vec<T> {
+    let of_one = |matrix: &[T]| -> Vec<T> {
+        (0..cols)
+            .flat_map(|col| (0..rows).map(move |row| row * cols + col))
+            .map(|index| matrix[index])
+            .collect()
+    };
+    matrices.chunks_exact((rows * cols).max(1)).flat_map(of_one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_matrix_of_a_batch_is_copied_column_after_column() {
+        assert_eq!(by_columns(&[1, 2, 3, 4, 5, 6, 7, 8], 2, 2), [1, 3, 2, 4, 5, 7, 6, 8]);
+        assert_eq!(by_columns(&[1, 2, 3, 4, 5, 6], 2, 3), [1, 4, 2, 5, 3, 6]);
+        assert_eq!(by_columns(&by_columns(&[1, 2, 3, 4, 5, 6], 2, 3), 3, 2), [1, 2, 3, 4, 5, 6]);
+        assert!(by_columns::<f32>(&[], 0, 0).is_empty());
+    }
+}

@@ -9,8 +9,8 @@ use gpubench_report::case::DType;
 use gpubench_report::data::Operand;
 
 use super::dense::{Resident, matrix};
-use super::{CONVERT, Kernel, Setup, by_dtype, emulated, reduced, shaped, variant};
-use crate::ffi::cublas::{Arithmetic, Cublas, WORKSPACE, checked_side};
+use super::{CONVERT, Kernel, Setup, by_dtype, emulated, reduced, shaped};
+use crate::ffi::cublas::{Arithmetic, Cublas, WORKSPACE};
 use crate::ffi::cublaslt::LtProduct;
 use crate::ffi::device;
 use crate::ffi::map::Map;
@@ -26,7 +26,7 @@ pub(super) static KERNELS: &[Kernel] = &[
         },
     ),
     Kernel::by_library(
-        variant("matmul", "cublaslt", "cuBLASLt, the fastest of the algorithms that it proposes"),
+        shaped("matmul", "cublaslt", "cuBLASLt, the fastest of the algorithms that it proposes"),
         &[Library::CublasLt],
         by_dtype!(chosen_product),
     ),
@@ -54,24 +54,33 @@ pub(super) static KERNELS: &[Kernel] = &[
     ),
 ];
 
+/// Checks that operands, answer and workspace fit into device memory.
+fn reserve(setup: Setup<'_>) -> Result<()> {
+    setup.cuda.reserve(op::find("matmul").map_or(0, |op| op.footprint(setup.case)) + WORKSPACE)
+}
+
+fn resident<T: DeviceElement>(setup: Setup<'_>, products: &Products) -> Result<Resident<T, T, 2>> {
+    let [.., c_len] = products.lens();
+    Ok(Resident::new(setup, products.batch * c_len)?.of_cols(products.sides[1]))
+}
+
 fn product<T: DeviceElement>(setup: Setup<'_>, arithmetic: Arithmetic) -> Result<Box<Prepared>> {
     let products = Products::of(setup.case);
-    setup.cuda.reserve(op::find("matmul").map_or(0, |op| op.footprint(setup.case)) + WORKSPACE)?;
+    reserve(setup)?;
     let cublas = match arithmetic {
         Arithmetic::EmulatedF64 => Cublas::emulating(setup.cuda)?,
         _ => Cublas::new(setup.cuda)?,
     };
-    let [.., c_len] = products.lens();
-    let arrays = Resident::<T, T, 2>::new(setup, products.batch * c_len)?.of_cols(products.sides[1]);
+    let arrays = resident::<T>(setup, &products)?;
     Ok(arrays.job(matrix, move |_, [a, b], c| cublas.multiply(arithmetic, &products, a, b, c)))
 }
 
 /// Makes a job by the algorithm of cuBLASLt that a trial finds fastest.
 fn chosen_product<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
-    checked_side(setup.n())?;
-    setup.cuda.reserve(setup.matrix_bytes(3) + WORKSPACE)?;
-    let mut product = LtProduct::<T, T>::dense(setup.cuda, setup.n())?;
-    let mut arrays = Resident::<T, T, 2>::like_first(setup)?;
+    let products = Products::of(setup.case);
+    reserve(setup)?;
+    let mut product = LtProduct::<T, T>::dense(setup.cuda, &products)?;
+    let mut arrays = resident::<T>(setup, &products)?;
     let [a, b] = &arrays.operands;
     product.choose(a, b, &mut arrays.answer)?;
     Ok(arrays.job(matrix, move |_, [a, b], c| product.enqueue(a, b, c)))

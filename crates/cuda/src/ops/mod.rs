@@ -75,13 +75,13 @@ impl<'a> Setup<'a> {
         self.cuda.upload(self.input(index)?)
     }
 
-    /// Returns the bytes of `count` matrices like the first operand.
+    /// Returns the bytes of `count` matrices of rows x cols, N x N without a shape.
     pub fn matrix_bytes(&self, count: u128) -> u128 {
-        let elements = self.inputs.first().map_or(0, |operand| operand.values().len());
-        count * elements as u128 * u128::from(self.case.dtype.bytes())
+        let [rows, cols] = ["rows", "cols"].map(|name| u128::from(self.case.extent(name)));
+        (count * u128::from(self.case.dtype.bytes())).saturating_mul(rows * cols)
     }
 
-    /// Checks that `count` matrices like the first operand fit into device memory.
+    /// Checks that `count` matrices of rows x cols fit into device memory.
     pub fn reserve_matrices(&self, count: u128) -> Result<()> {
         self.cuda.reserve(self.matrix_bytes(count))
     }
@@ -137,9 +137,14 @@ const fn shaped(op: &'static str, name: &'static str, summary: &'static str) -> 
     declare(op, name, summary, Accuracy::Ieee, true, DType::ALL, Shapes::Any)
 }
 
-/// Declares a variant like [`variant`] for float32 alone.
-const fn single(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
-    declare(op, name, summary, Accuracy::Ieee, true, &[DType::F32], Shapes::Square)
+/// Declares a variant like [`shaped`] for float32 alone.
+const fn shaped_single(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+    declare(op, name, summary, Accuracy::Ieee, true, &[DType::F32], Shapes::Any)
+}
+
+/// Declares a variant like [`variant`] for batches alone.
+const fn batched(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+    declare(op, name, summary, Accuracy::Ieee, true, DType::ALL, Shapes::Batches)
 }
 
 /// Declares a variant like [`variant`] that runs only when it is named.

@@ -1,21 +1,32 @@
-//! The op solve by cuSOLVER: A x = b for a symmetric positive definite A, by Cholesky or LU factorisation and triangular solves.
+//! The op solve by cuSOLVER: A x = b for symmetric positive definite A, by Cholesky or LU factorisation and triangular solves.
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_report::case::DType;
 use gpubench_report::data::Operand;
+use gpubench_report::shape::{BATCH, RHS};
 
-use super::dense::column;
-use crate::ffi::cusolver::{Solution, SolutionRoutine, Solver, cholesky, lu};
+use super::dense::by_columns;
+use super::{batched, shaped};
+use crate::ffi::cusolver::{Solution, SolutionRoutine, Solver, Systems, cholesky, cholesky_batched, lu};
 use crate::ffi::device;
-use crate::{CellError, Cuda, DeviceElement, Kernel, Library, Result, Setup, by_dtype, opt_in, variant};
+use crate::{CellError, Cuda, DeviceElement, Kernel, Library, Result, Setup, by_dtype, opt_in};
 
 pub(super) static KERNELS: &[Kernel] = &[
     Kernel::by_library(
-        variant("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
+        shaped("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
         &[Library::Cusolver],
         by_dtype!(prepare, cholesky, NOT_POSITIVE_DEFINITE),
+    ),
+    Kernel::by_library(
+        batched(
+            "solve",
+            "potrf-batched",
+            "cuSOLVER Cholesky factorisation and solve of a batch in one call each (cuBLAS trsm for several right-hand sides)",
+        ),
+        &[Library::Cusolver],
+        by_dtype!(prepare, cholesky_batched, NOT_POSITIVE_DEFINITE),
     ),
     Kernel::by_library(
         opt_in("solve", "getrf", "cuSOLVER LU factorisation and solve, as in a general solver"),
@@ -33,7 +44,8 @@ const SINGULAR: &str = "singular in this arithmetic: pivot";
 struct LibrarySolve<T> {
     solve: Solution<T>,
     cuda: Cuda,
-    /// The original operands, because a solve overwrites its own.
+    systems: Systems,
+    /// The original operands, because a solve overwrites its own; right-hand sides column after column.
     operands: (CudaSlice<T>, CudaSlice<T>),
     /// A, then its factors.
     a: CudaSlice<T>,
@@ -51,16 +63,20 @@ fn prepare<T: DeviceElement>(
     routine: SolutionRoutine<T>,
     flaw: &'static str,
 ) -> Result<Box<Prepared>> {
-    let (cuda, n) = (setup.cuda, setup.n());
+    let (cuda, [side, columns, count]) = (setup.cuda, setup.case.extents(["n", RHS, BATCH]));
+    let systems = Systems { side, columns, count };
     cuda.require(Library::Cusolver)?;
-    cuda.reserve(2 * (n as u128 * n as u128 + n as u128) * size_of::<T>() as u128)?;
-    let operands = (setup.upload(0)?, setup.upload(1)?);
-    let (a, x) = (cuda.alloc(n * n)?, cuda.alloc(n)?);
+    let [of_a, of_b] = systems.lens().map(|len| len * count);
+    cuda.reserve(2 * ((of_a + of_b) * size_of::<T>()) as u128)?;
+    let b = setup.input::<T>(1)?;
+    let operands = (setup.upload(0)?, cuda.upload(&by_columns(b, side, columns))?);
+    let (a, x) = (cuda.alloc(of_a)?, cuda.alloc(of_b)?);
     cuda.count_plan();
-    let solve = routine(cuda, Solver::new(&cuda.stream)?, n, &a)?;
-    let infos = [cuda.alloc(1)?, cuda.alloc(1)?];
+    let solve = routine(cuda, Solver::new(&cuda.stream)?, systems, [&a, &x])?;
+    let infos = [cuda.alloc(count)?, cuda.alloc(count)?];
     let traits = JobTraits { resets: true, ..JobTraits::default() };
-    Ok(Prepared::with(traits, LibrarySolve { solve, cuda: cuda.clone(), operands, a, x, infos, flaw }))
+    let cuda = cuda.clone();
+    Ok(Prepared::with(traits, LibrarySolve { solve, cuda, systems, operands, a, x, infos, flaw }))
 }
 
 impl<T: DeviceElement> Job for LibrarySolve<T> {
@@ -80,9 +96,11 @@ impl<T: DeviceElement> Job for LibrarySolve<T> {
 
     fn answer(&mut self) -> Result<Vec<Operand>> {
         let [factor, solve] = self.infos.each_ref().map(|info| self.cuda.download(info));
-        check_info(factor?[0], self.flaw, T::DTYPE)?;
-        check_info(solve?[0], "rejected by the solve: step", T::DTYPE)?;
-        column(&self.cuda, 0, &self.x)
+        factor?.into_iter().try_for_each(|info| check_info(info, self.flaw, T::DTYPE))?;
+        solve?.into_iter().try_for_each(|info| check_info(info, "rejected by the solve: step", T::DTYPE))?;
+        let Systems { side, columns, count } = self.systems;
+        let x = by_columns(&self.cuda.download(&self.x)?, columns, side);
+        Ok(vec![Operand::dense(count * side, columns, x)])
     }
 }
 

@@ -74,7 +74,7 @@ impl ResidueProduct {
     /// or the device has too little memory.
     pub fn new(cuda: &Cuda, n: u32) -> Result<Self> {
         let pitch = pitch(n)?;
-        let products = LtProduct::of_integers(cuda, pitch as usize, MODULI as i32)?;
+        let products = LtProduct::of_integers(cuda, pitch as usize, MODULI)?;
         let (side, area) = (n as usize, pitch as usize * pitch as usize);
         Ok(ResidueProduct {
             cuda: cuda.clone(),

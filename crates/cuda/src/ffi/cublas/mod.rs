@@ -2,10 +2,12 @@
 //!
 //! API: <https://docs.nvidia.com/cuda/cublas/>.
 
+mod batch;
 mod dense;
 
 use std::ffi::c_void;
 
+pub(crate) use batch::Addresses;
 pub use dense::{Matrix, Product};
 
 use cudarc::cublas::sys::{self, cublasComputeType_t, cublasGemmAlgo_t, cublasHandle_t, cublasOperation_t};

@@ -71,13 +71,13 @@ impl CublasLt {
         })
     }
 
-    /// Describes a matrix of `side` by `side` elements, or a batch of them one after the other.
-    fn layout(&self, kind: cudaDataType_t, side: usize, batch: i32) -> Result<Owned> {
-        // SAFETY: the place is writable.
+    /// Describes a row-major matrix of rows and columns, or a batch of them one after the other.
+    fn layout(&self, kind: cudaDataType_t, [rows, cols]: [usize; 2], batch: i32) -> Result<Owned> {
+        // SAFETY: the place is writable. To cuBLASLt, rows are columns.
         let layout = Owned::new("cublasLtMatrixLayoutCreate", self.calls.destroy_layout, |raw| unsafe {
-            (self.calls.layout)(raw, kind, side as u64, side as u64, side as i64)
+            (self.calls.layout)(raw, kind, cols as u64, rows as u64, cols as i64)
         })?;
-        let stride = (side * side) as i64;
+        let stride = (rows * cols) as i64;
         for (attribute, value, bytes) in [
             (BATCH_COUNT, (&raw const batch).cast(), size_of_val(&batch)),
             (BATCH_STRIDE, (&raw const stride).cast(), size_of_val(&stride)),
@@ -90,9 +90,9 @@ impl CublasLt {
         Ok(layout)
     }
 
-    /// Returns the algorithms that the library proposes, the one that it expects to be fastest first. Both operands have
-    /// the same layout. Fails if it proposes none.
-    fn algorithms(&self, operation: &Owned, operand: &Owned, answer: &Owned) -> Result<Vec<Algorithm>> {
+    /// Returns the algorithms that the library proposes for those layouts of A, B and C, the one that it expects to be fastest first. Fails
+    /// if it proposes none.
+    fn algorithms(&self, operation: &Owned, [a, b, c]: [&Owned; 3]) -> Result<Vec<Algorithm>> {
         let CublasLt { calls, handle, .. } = self;
         // SAFETY: the place is writable.
         let preference =
@@ -111,11 +111,11 @@ impl CublasLt {
         }
         let (mut algorithms, mut count) = (vec![Algorithm::default(); ALGORITHMS], 0);
         let (list, found, most) = (algorithms.as_mut_ptr(), &raw mut count, ALGORITHMS as c_int);
-        let [handle, operation, a, c, preference] =
-            [handle, operation, operand, answer, &preference].map(|owned| owned.raw);
+        let [handle, operation, a, b, c, preference] =
+            [handle, operation, a, b, c, &preference].map(|owned| owned.raw);
         // SAFETY: handle and descriptors are alive; there is room for the algorithms asked for, and for their count.
         let status =
-            unsafe { (calls.algorithms)(handle, operation, a, a, c, c, preference, most, list, found) };
+            unsafe { (calls.algorithms)(handle, operation, b, a, c, c, preference, most, list, found) };
         algorithms.truncate(usize::try_from(count).unwrap_or(0));
         algorithms.retain(|algorithm| algorithm.state == 0);
         if status == 0 && !algorithms.is_empty() {

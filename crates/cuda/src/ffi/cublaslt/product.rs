@@ -1,53 +1,56 @@
-//! Products of square row-major matrices: of floating point, and exact sums of products of 8-bit integers.
+//! Products of row-major matrices: of floating point, and exact sums of products of 8-bit integers.
 
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 
 use cudarc::cublas::sys::{cublasComputeType_t, cublasOperation_t, cudaDataType_t};
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
+use gpubench_ops::matmul::Products;
 use gpubench_report::case::DType;
 
 use super::calls::{Algorithm, Owned, check};
 use super::{CublasLt, SHORT, WORKSPACE_BYTES, none};
+use crate::ffi::cublas::checked_side;
 use crate::ffi::launch::fits;
 use crate::ffi::tuning::fastest;
 use crate::{Cuda, DeviceElement, Result};
 
-/// Value of `cublasLtMatmulDescAttributes_t`: how the first operand is read.
+/// Values of `cublasLtMatmulDescAttributes_t`: how the library's first and second operand are read, which are B and A here.
 const TRANSA: c_int = 3;
+const TRANSB: c_int = 4;
 
 /// The product `C = A B` of matrices with elements of type `A` to sums of type `C`, or several such products, whose matrices follow
 /// each other.
 pub struct LtProduct<A, C> {
     // Descriptions before the library, because fields are dropped in this order.
     operation: Owned,
-    /// The layout of both operands.
-    operand: Owned,
-    answer: Owned,
+    /// The layouts of A, B and C.
+    layouts: [Owned; 3],
     /// The algorithms that the library proposes, the chosen one first.
     algorithms: Vec<Algorithm>,
     library: CublasLt,
     /// Factors of the product and of the previous C.
     factors: (C, C),
+    /// The side of a square product of as much work.
     side: usize,
-    /// Elements of each array.
-    elements: usize,
+    /// Elements of A, B and C.
+    elements: [usize; 3],
     operands: PhantomData<A>,
 }
 
 impl<T: DeviceElement> LtProduct<T, T> {
-    /// Loads cuBLASLt and asks for algorithms for `n` by `n` matrices of floating point.
+    /// Loads cuBLASLt and asks for algorithms for products of floating point.
     ///
     /// # Errors
-    /// The library is missing, or has no algorithm for this device, type and size.
-    pub fn dense(cuda: &Cuda, n: usize) -> Result<Self> {
+    /// The library is missing, or has no algorithm for this device, type and shape.
+    pub fn dense(cuda: &Cuda, products: &Products) -> Result<Self> {
         let library = CublasLt::load(cuda)?;
         let (of, compute) = match T::DTYPE {
             DType::F32 => (cudaDataType_t::CUDA_R_32F, cublasComputeType_t::CUBLAS_COMPUTE_32F),
             DType::F64 => (cudaDataType_t::CUDA_R_64F, cublasComputeType_t::CUBLAS_COMPUTE_64F),
         };
         let operation = library.operation(compute, of)?;
-        LtProduct::new(library, operation, (of, of), (n, 1), (T::ONE, T::ZERO))
+        LtProduct::new(library, operation, (of, of), products, (T::ONE, T::ZERO))
     }
 }
 
@@ -57,18 +60,13 @@ impl LtProduct<i8, i32> {
     ///
     /// # Errors
     /// The library is missing, or has no algorithm for this device and size.
-    pub fn of_integers(cuda: &Cuda, pitch: usize, moduli: i32) -> Result<Self> {
+    pub fn of_integers(cuda: &Cuda, pitch: usize, moduli: usize) -> Result<Self> {
         let library = CublasLt::load(cuda)?;
         let operation =
             library.operation(cublasComputeType_t::CUBLAS_COMPUTE_32I, cudaDataType_t::CUDA_R_32I)?;
-        let transposed = cublasOperation_t::CUBLAS_OP_T;
-        let value = (&raw const transposed).cast();
-        // SAFETY: the descriptor is alive; the attribute is read from a value of its type before the call returns.
-        check("cublasLtMatmulDescSetAttribute", unsafe {
-            (library.calls.set_operation)(operation.raw, TRANSA, value, size_of_val(&transposed))
-        })?;
         let types = (cudaDataType_t::CUDA_R_8I, cudaDataType_t::CUDA_R_32I);
-        LtProduct::new(library, operation, types, (pitch, moduli), (1, 0))
+        let products = Products { transposed: [false, true], batch: moduli, ..Products::square(pitch) };
+        LtProduct::new(library, operation, types, &products, (1, 0))
     }
 }
 
@@ -77,15 +75,33 @@ impl<A, C> LtProduct<A, C> {
         library: CublasLt,
         operation: Owned,
         (of_operands, of_answer): (cudaDataType_t, cudaDataType_t),
-        (side, count): (usize, i32),
+        products: &Products,
         factors: (C, C),
     ) -> Result<Self> {
-        let operand = library.layout(of_operands, side, count)?;
-        let answer = library.layout(of_answer, side, count)?;
-        let algorithms = library.algorithms(&operation, &operand, &answer)?;
-        let elements = count.unsigned_abs() as usize * side * side;
-        let operands = PhantomData;
-        Ok(LtProduct { operation, operand, answer, algorithms, library, factors, side, elements, operands })
+        let [m, n, _] = products.sides;
+        let [of_a, of_b] = products.stored;
+        let count = checked_side(products.batch)?;
+        let [a_transposed, b_transposed] = products.transposed;
+        for (attribute, is_transposed) in [(TRANSA, b_transposed), (TRANSB, a_transposed)] {
+            let transposed = match is_transposed {
+                true => cublasOperation_t::CUBLAS_OP_T,
+                false => cublasOperation_t::CUBLAS_OP_N,
+            };
+            let value = (&raw const transposed).cast();
+            // SAFETY: the descriptor is alive; the attribute is read from a value of its type before the call returns.
+            check("cublasLtMatmulDescSetAttribute", unsafe {
+                (library.calls.set_operation)(operation.raw, attribute, value, size_of_val(&transposed))
+            })?;
+        }
+        let layouts = [
+            library.layout(of_operands, of_a, count)?,
+            library.layout(of_operands, of_b, count)?,
+            library.layout(of_answer, [m, n], count)?,
+        ];
+        let algorithms = library.algorithms(&operation, layouts.each_ref())?;
+        let elements = products.lens().map(|len| len * products.batch);
+        let (side, operands) = (products.side(), PhantomData);
+        Ok(LtProduct { operation, layouts, algorithms, library, factors, side, elements, operands })
     }
 
     /// Enqueues the product.
@@ -113,15 +129,17 @@ impl<A, C> LtProduct<A, C> {
         b: &CudaSlice<A>,
         c: &mut CudaSlice<C>,
     ) -> Result<()> {
-        fits("A", a, self.elements)?;
-        fits("B", b, self.elements)?;
-        fits("C", c, self.elements)?;
+        let [of_a, of_b, of_c] = self.elements;
+        fits("A", a, of_a)?;
+        fits("B", b, of_b)?;
+        fits("C", c, of_c)?;
         let CublasLt { cuda: Cuda { stream, .. }, calls, handle, workspace } = &self.library;
         let (a, b) = (a.device_ptr(stream).0 as *const c_void, b.device_ptr(stream).0 as *const c_void);
         let c = c.device_ptr_mut(stream).0 as *mut c_void;
         let (one, zero) = ((&raw const self.factors.0).cast(), (&raw const self.factors.1).cast());
-        let [handle, operation, operand, answer] =
-            [handle, &self.operation, &self.operand, &self.answer].map(|owned| owned.raw);
+        let [of_a, of_b, of_c] = self.layouts.each_ref();
+        let [handle, operation, of_a, of_b, of_c] =
+            [handle, &self.operation, of_a, of_b, of_c].map(|owned| owned.raw);
         let (chosen, work) = (&raw const algorithm.algorithm, workspace.device_ptr(stream).0 as *mut c_void);
         let (stream, bytes, before) = (stream.cu_stream().cast(), WORKSPACE_BYTES, c.cast_const());
         // Row-major matrices are column-major ones transposed, so B comes first.
@@ -130,8 +148,8 @@ impl<A, C> LtProduct<A, C> {
         // algorithm was chosen for; the scalars are read before the call returns.
         check("cublasLtMatmul", unsafe {
             (calls.multiply)(
-                handle, operation, one, b, operand, a, operand, zero, before, answer, c, answer, chosen,
-                work, bytes, stream,
+                handle, operation, one, b, of_b, a, of_a, zero, before, of_c, c, of_c, chosen, work, bytes,
+                stream,
             )
         })
     }

@@ -5,11 +5,11 @@
 mod linear;
 mod svd;
 
-pub(crate) use linear::{Solution, SolutionRoutine, cholesky, lu};
-pub use svd::{Decomposition, EigenDecomposition, Vectors, gesvd, gesvdp, syevd};
+pub(crate) use linear::{Solution, SolutionRoutine, Systems, cholesky, cholesky_batched, lu};
+pub use svd::{Decomposition, EigenDecomposition, MatrixBatch, Vectors, gesvd, gesvdp, syevd};
 pub(crate) use svd::{SvdRoutine, gesvda, gesvdj};
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -136,6 +136,23 @@ fn checked_side(call: &str, n: usize, lengths: &[(usize, usize)]) -> Result<i64>
         .ok()
         .filter(|n| *n >= 1)
         .ok_or_else(|| CellError::call(call, format!("invalid size N = {n}")))
+}
+
+/// Calls the routine for float32 or the one for float64, by the element type, with arguments whose pointers are cast to its types.
+macro_rules! by_element {
+    ($element:ty => [$single:path, $double:path] $($argument:expr),*) => {
+        match <$element>::DTYPE {
+            DType::F32 => $single($($argument),*),
+            DType::F64 => $double($($argument),*),
+        }
+    };
+}
+
+use by_element;
+
+/// Converts a size for cuSOLVER's 32-bit routines.
+fn narrow(call: &str, side: i64) -> Result<c_int> {
+    c_int::try_from(side).map_err(|_| CellError::call(call, format!("N = {side} exceeds 32 bits")))
 }
 
 #[cfg(test)]

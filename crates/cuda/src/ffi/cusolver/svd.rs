@@ -8,7 +8,7 @@ use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
 use gpubench_backend::contents::Memory;
 use gpubench_report::case::DType;
 
-use super::{LOWER, Solver, SolverWorkspace, check, checked_side, type_of};
+use super::{LOWER, Solver, SolverWorkspace, by_element, check, checked_side, narrow, type_of};
 use crate::ffi::device;
 use crate::{CellError, Cuda, DeviceElement, Result};
 
@@ -17,23 +17,65 @@ const ECONOMY: c_int = 1;
 /// Only the leading singular vectors, which for a square matrix are all of them.
 const THIN: c_schar = b'S' as c_schar;
 
-/// Outputs of a decomposition of an `n x n` matrix.
+/// Column-major matrices of one shape that follow each other, with at least as many rows as columns.
+#[derive(Clone, Copy, Debug)]
+pub struct MatrixBatch {
+    /// Rows of each.
+    pub rows: usize,
+    /// Columns of each, and its singular values.
+    pub cols: usize,
+    /// Number of matrices.
+    pub count: usize,
+}
+
+impl MatrixBatch {
+    /// One matrix of n x n.
+    pub fn square(n: usize) -> MatrixBatch {
+        MatrixBatch { rows: n, cols: n, count: 1 }
+    }
+
+    /// Returns the elements of all matrices.
+    pub fn elements(self) -> usize {
+        self.rows * self.cols * self.count
+    }
+
+    /// Returns whether one call of cuSOLVER's Jacobi method decomposes them all.
+    fn is_for_jacobi(self) -> bool {
+        /// The most rows that `gesvdjBatched` takes.
+        const LARGEST: usize = 32;
+        self.count > 1 && self.rows <= LARGEST
+    }
+}
+
+/// Outputs of the decompositions of a batch.
 pub struct Vectors<T> {
-    /// The `n` singular values, which the routines give in descending order.
+    /// Singular values, which the routines give in descending order: as many as columns for each matrix.
     pub s: CudaSlice<T>,
-    /// Left singular vectors, the columns of a column-major `n x n` matrix.
+    /// Left singular vectors, the columns of column-major matrices.
     pub u: CudaSlice<T>,
-    /// Right singular vectors: columns (V) or rows (Vᵀ) of a column-major `n x n` matrix, depending on the routine.
+    /// Right singular vectors: columns (V) or rows (Vᵀ) of column-major matrices of cols x cols, depending on the routine.
     pub v: CudaSlice<T>,
+    /// Columns of each matrix of left singular vectors: those of the matrix, or its rows for [`Vectors::full`].
+    pub u_cols: usize,
 }
 
 impl<T: DeviceRepr + ValidAsZeroBits> Vectors<T> {
-    /// Allocates the outputs of an `n x n` decomposition.
+    /// Allocates outputs with as many left singular vectors as a matrix has columns.
     ///
     /// # Errors
     /// They do not fit into device memory.
-    pub fn alloc(cuda: &Cuda, n: usize) -> Result<Self> {
-        Ok(Vectors { s: cuda.alloc(n)?, u: cuda.alloc(n * n)?, v: cuda.alloc(n * n)? })
+    pub fn thin(cuda: &Cuda, batch: MatrixBatch) -> Result<Self> {
+        Vectors::alloc(cuda, batch, batch.cols)
+    }
+
+    /// Allocates outputs for [`gesvdj`], which gives as many left singular vectors as rows in one call for a whole batch.
+    pub(crate) fn full(cuda: &Cuda, batch: MatrixBatch) -> Result<Self> {
+        Vectors::alloc(cuda, batch, if batch.is_for_jacobi() { batch.rows } else { batch.cols })
+    }
+
+    fn alloc(cuda: &Cuda, MatrixBatch { rows, cols, count }: MatrixBatch, u_cols: usize) -> Result<Self> {
+        let (s, u) = (cuda.alloc(cols * count)?, cuda.alloc(rows * u_cols * count)?);
+        Ok(Vectors { s, u, v: cuda.alloc(cols * cols * count)?, u_cols })
     }
 }
 
@@ -44,14 +86,14 @@ impl<T> Vectors<T> {
     }
 }
 
-/// Decomposes the column-major matrix A of a size, which most routines destroy: A = U S Vᵀ. Sets the first element of `info` to 0, or
-/// to a positive value if the routine did not converge.
+/// Decomposes the matrices A of a batch, which most routines destroy: A = U S Vᵀ. Sets the element of `info` of each matrix to 0, or to a
+/// positive value if the routine did not converge.
 pub type Decomposition<T> =
     Box<dyn FnMut(&mut CudaSlice<T>, &mut Vectors<T>, &mut CudaSlice<i32>) -> Result<()>>;
 
-/// Prepares a [`Decomposition`] by a routine, for matrices of a size.
+/// Prepares a [`Decomposition`] by a routine, for batches of that shape.
 pub(crate) type SvdRoutine<T> =
-    fn(&Cuda, &Rc<Solver>, usize, &CudaSlice<T>, &Vectors<T>) -> Result<Decomposition<T>>;
+    fn(&Cuda, &Rc<Solver>, MatrixBatch, &CudaSlice<T>, &Vectors<T>) -> Result<Decomposition<T>>;
 
 /// Replaces the symmetric matrix of a size, of which it reads the lower triangle, by its eigenvectors in columns, in ascending order of
 /// their eigenvalues, which it writes to the second array. Sets the first element of `info` to 0, or to a positive value if it did not
@@ -59,99 +101,114 @@ pub(crate) type SvdRoutine<T> =
 pub type EigenDecomposition<T> =
     Box<dyn FnMut(&mut CudaSlice<T>, &mut CudaSlice<T>, &mut CudaSlice<i32>) -> Result<()>>;
 
-/// Checks the lengths of the operands, and returns the size and the addresses of A, S, U and V for a query.
+/// Checks the lengths of the operands, and returns rows and columns and the addresses of A, S, U and V for a query.
 fn operands<T>(
     call: &str,
     solver: &Solver,
-    n: usize,
+    batch: MatrixBatch,
     a: &CudaSlice<T>,
     out: &Vectors<T>,
-) -> Result<(i64, [*const c_void; 4])> {
-    let Vectors { s, u, v } = out;
-    let side = checked_side(call, n, &[a, u, v].map(|matrix| (matrix.len(), n * n)))?;
-    checked_side(call, n, &[(s.len(), n)])?;
-    Ok((side, [a, s, u, v].map(|slice| solver.read(slice))))
+) -> Result<([i64; 2], [*const c_void; 4])> {
+    let (Vectors { s, u, v, u_cols }, MatrixBatch { rows, cols, count }) = (out, batch);
+    let needed = [rows * cols, cols, rows * u_cols, cols * cols].map(|of_one| of_one * count);
+    let [of_a, of_s, of_u, of_v] = needed;
+    let height = checked_side(
+        call,
+        rows,
+        &[(a.len(), of_a), (s.len(), of_s), (u.len(), of_u), (v.len(), of_v), (rows, cols)],
+    )?;
+    let width = checked_side(call, cols, &[(*u_cols, cols)])?;
+    Ok(([height, width], [a, s, u, v].map(|slice| solver.read(slice))))
 }
 
-/// Checks the lengths of the operands, and returns the addresses of A, S, U and V, and of `info`, for a routine.
-fn outputs<T>(
+/// Checks the lengths of the operands, and returns for each matrix the addresses of A, S, U and V, and of `info`, for a routine.
+fn outputs<T: 'static>(
     call: &str,
     solver: &Solver,
-    n: usize,
+    batch: MatrixBatch,
     (a, out, info): (&mut CudaSlice<T>, &mut Vectors<T>, &mut CudaSlice<i32>),
-) -> Result<([*mut c_void; 4], *mut c_int)> {
-    operands(call, solver, n, a, out)?;
-    checked_side(call, n, &[(info.len(), 1)])?;
-    let Vectors { s, u, v } = out;
-    Ok(([a, s, u, v].map(|slice| solver.write(slice)), solver.write(info).cast()))
+) -> Result<impl Iterator<Item = ([*mut c_void; 4], *mut c_int)> + use<T>> {
+    operands(call, solver, batch, a, out)?;
+    let MatrixBatch { rows, cols, count } = batch;
+    checked_side(call, rows, &[(info.len(), count)])?;
+    let Vectors { s, u, v, u_cols } = out;
+    let steps = [rows * cols, cols, rows * *u_cols, cols * cols];
+    let first = [a, s, u, v].map(|slice| solver.write(slice).cast::<T>());
+    let info = solver.write(info).cast::<c_int>();
+    Ok((0..count).map(move |index| {
+        let of_one = |part: usize| first[part].wrapping_add(index * steps[part]).cast();
+        ([0, 1, 2, 3].map(of_one), info.wrapping_add(index))
+    }))
 }
 
-/// Returns the polar decomposition for `n x n` matrices. It writes V (not Vᵀ) to `out.v`.
+/// Returns the polar decomposition, matrix after matrix. It writes V (not Vᵀ) to `out.v`.
 ///
 /// # Errors
 /// An operand is too short, or the workspace does not fit into device memory.
 pub fn gesvdp<T: DeviceElement>(
     cuda: &Cuda,
     solver: &Rc<Solver>,
-    n: usize,
+    batch: MatrixBatch,
     a: &CudaSlice<T>,
     out: &Vectors<T>,
 ) -> Result<Decomposition<T>> {
     let (call, query, of) = ("cusolverDnXgesvdp", "cusolverDnXgesvdp_bufferSize", type_of(T::DTYPE));
-    let (side, [a, s, u, v]) = operands(query, solver, n, a, out)?;
+    let ([rows, cols], [a, s, u, v]) = operands(query, solver, batch, a, out)?;
     let (solver, handle, params) = (Rc::clone(solver), solver.handle, solver.params);
     // SAFETY: handle and parameters are live, the operands have the checked lengths, the sizes are writable.
     let mut work = SolverWorkspace::ask(cuda, query, |device, host| unsafe {
         sys::cusolverDnXgesvdp_bufferSize(
-            handle, params, VECTORS, ECONOMY, side, side, of, a, side, of, s, of, u, side, of, v, side, of,
+            handle, params, VECTORS, ECONOMY, rows, cols, of, a, rows, of, s, of, u, rows, of, v, cols, of,
             device, host,
         )
     })?;
     Ok(Box::new(move |a, out, info| {
-        let ([a, s, u, v], info) = outputs(call, &solver, n, (a, out, info))?;
         let (device, len, host, host_len, off) = work.parts(&solver.stream);
-        // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
-        // this routine and size, and it and the perturbation's place outlive the work (see `SolverWorkspace`).
-        check(call, unsafe {
-            sys::cusolverDnXgesvdp(
-                handle, params, VECTORS, ECONOMY, side, side, of, a, side, of, s, of, u, side, of, v, side,
-                of, device, len, host, host_len, info, off,
-            )
+        outputs(call, &solver, batch, (a, out, info))?.try_for_each(|([a, s, u, v], info)| {
+            // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
+            // this routine and size, and it and the perturbation's place outlive the work (see `SolverWorkspace`).
+            check(call, unsafe {
+                sys::cusolverDnXgesvdp(
+                    handle, params, VECTORS, ECONOMY, rows, cols, of, a, rows, of, s, of, u, rows, of, v,
+                    cols, of, device, len, host, host_len, info, off,
+                )
+            })
         })
     }))
 }
 
-/// Returns the decomposition by QR iteration for `n x n` matrices. It writes Vᵀ to `out.v`.
+/// Returns the decomposition by QR iteration, matrix after matrix. It writes Vᵀ to `out.v`.
 ///
 /// # Errors
 /// An operand is too short, or the workspace does not fit into device memory.
 pub fn gesvd<T: DeviceElement>(
     cuda: &Cuda,
     solver: &Rc<Solver>,
-    n: usize,
+    batch: MatrixBatch,
     a: &CudaSlice<T>,
     out: &Vectors<T>,
 ) -> Result<Decomposition<T>> {
     let (call, query, of) = ("cusolverDnXgesvd", "cusolverDnXgesvd_bufferSize", type_of(T::DTYPE));
-    let (side, [a, s, u, v]) = operands(query, solver, n, a, out)?;
+    let ([rows, cols], [a, s, u, v]) = operands(query, solver, batch, a, out)?;
     let (solver, handle, params) = (Rc::clone(solver), solver.handle, solver.params);
     // SAFETY: handle and parameters are live, the operands have the checked lengths, the sizes are writable.
     let mut work = SolverWorkspace::ask(cuda, query, |device, host| unsafe {
         sys::cusolverDnXgesvd_bufferSize(
-            handle, params, THIN, THIN, side, side, of, a, side, of, s, of, u, side, of, v, side, of, device,
+            handle, params, THIN, THIN, rows, cols, of, a, rows, of, s, of, u, rows, of, v, cols, of, device,
             host,
         )
     })?;
     Ok(Box::new(move |a, out, info| {
-        let ([a, s, u, v], info) = outputs(call, &solver, n, (a, out, info))?;
         let (device, len, host, host_len, _) = work.parts(&solver.stream);
-        // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
-        // this routine and size, and outlives the work (see `SolverWorkspace`).
-        check(call, unsafe {
-            sys::cusolverDnXgesvd(
-                handle, params, THIN, THIN, side, side, of, a, side, of, s, of, u, side, of, v, side, of,
-                device, len, host, host_len, info,
-            )
+        outputs(call, &solver, batch, (a, out, info))?.try_for_each(|([a, s, u, v], info)| {
+            // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
+            // this routine and size, and outlives the work (see `SolverWorkspace`).
+            check(call, unsafe {
+                sys::cusolverDnXgesvd(
+                    handle, params, THIN, THIN, rows, cols, of, a, rows, of, s, of, u, rows, of, v, cols, of,
+                    device, len, host, host_len, info,
+                )
+            })
         })
     }))
 }
@@ -191,21 +248,6 @@ pub fn syevd<T: DeviceElement>(
     }))
 }
 
-/// Calls the routine for float32 or the one for float64, by the element type, with arguments whose pointers are cast to its types.
-macro_rules! by_element {
-    ($element:ty => [$single:path, $double:path] $($argument:expr),*) => {
-        match <$element>::DTYPE {
-            DType::F32 => $single($($argument),*),
-            DType::F64 => $double($($argument),*),
-        }
-    };
-}
-
-/// Converts a size for cuSOLVER's 32-bit routines.
-fn narrow(call: &str, side: i64) -> Result<c_int> {
-    c_int::try_from(side).map_err(|_| CellError::call(call, format!("N = {side} exceeds 32 bits")))
-}
-
 /// Allocates the elements of workspace that a 32-bit query has returned.
 fn workspace<T: DeviceElement>(cuda: &Cuda, call: &str, len: c_int) -> Result<CudaSlice<T>> {
     let elements = usize::try_from(len);
@@ -232,12 +274,13 @@ impl Drop for JacobiParameters {
     }
 }
 
-/// Returns the Jacobi decomposition for `n x n` matrices, with tolerance epsilon and cuSOLVER's default of at most 100 sweeps. It
-/// writes V (not Vᵀ) to `out.v`.
+/// Returns the Jacobi decomposition, with tolerance epsilon and cuSOLVER's default of at most 100 sweeps: of matrices of up to 32 rows by
+/// one call for the whole batch, with the outputs of [`Vectors::full`], and of others matrix after matrix. It writes V (not Vᵀ) to
+/// `out.v`.
 pub(crate) fn gesvdj<T: DeviceElement>(
     cuda: &Cuda,
     solver: &Rc<Solver>,
-    n: usize,
+    batch: MatrixBatch,
     a: &CudaSlice<T>,
     out: &Vectors<T>,
 ) -> Result<Decomposition<T>> {
@@ -253,62 +296,96 @@ pub(crate) fn gesvdj<T: DeviceElement>(
     // SAFETY: the parameters are live.
     check("cusolverDnXgesvdjSetTolerance", unsafe { sys::cusolverDnXgesvdjSetTolerance(raw, epsilon) })?;
     let (call, query, mut len) = ("gesvdj", "gesvdj size query", 0);
-    let (side, [a, s, u, v]) = operands(query, solver, n, a, out)?;
-    let (solver, handle, side) = (Rc::clone(solver), solver.handle, narrow(query, side)?);
+    let (sides, [a, s, u, v]) = operands(query, solver, batch, a, out)?;
+    let [rows, cols] = [narrow(query, sides[0])?, narrow(query, sides[1])?];
+    let (solver, handle) = (Rc::clone(solver), solver.handle);
+    if batch.is_for_jacobi() && out.u_cols == batch.rows {
+        let count = narrow(query, checked_side(query, batch.count, &[])?)?;
+        // SAFETY: handle and parameters are live, the operands have the checked lengths, `len` is writable.
+        check(query, unsafe {
+            by_element!(T =>
+                [sys::cusolverDnSgesvdjBatched_bufferSize, sys::cusolverDnDgesvdjBatched_bufferSize]
+                handle, VECTORS, rows, cols, a.cast(), rows, s.cast(), u.cast(), rows, v.cast(), cols,
+                &mut len, raw, count
+            )
+        })?;
+        let mut work = workspace::<T>(cuda, query, len)?;
+        return Ok(Box::new(move |a, out, info| {
+            let raw = parameters.raw();
+            let Some(([a, s, u, v], info)) = outputs(call, &solver, batch, (a, out, info))?.next() else {
+                return Ok(());
+            };
+            let work = solver.write(&mut work);
+            // SAFETY: handle and parameters are live; operands, workspace and `info` have the checked lengths.
+            check(call, unsafe {
+                by_element!(T =>
+                    [sys::cusolverDnSgesvdjBatched, sys::cusolverDnDgesvdjBatched]
+                    handle, VECTORS, rows, cols, a.cast(), rows, s.cast(), u.cast(), rows, v.cast(), cols,
+                    work.cast(), len, info, raw, count
+                )
+            })
+        }));
+    }
     // SAFETY: handle and parameters are live, the operands have the checked lengths, `len` is writable.
     check(query, unsafe {
         by_element!(T =>
             [sys::cusolverDnSgesvdj_bufferSize, sys::cusolverDnDgesvdj_bufferSize]
-            handle, VECTORS, ECONOMY, side, side, a.cast(), side, s.cast(), u.cast(), side, v.cast(),
-            side, &mut len, raw
+            handle, VECTORS, ECONOMY, rows, cols, a.cast(), rows, s.cast(), u.cast(), rows, v.cast(),
+            cols, &mut len, raw
         )
     })?;
     let mut work = workspace::<T>(cuda, query, len)?;
     Ok(Box::new(move |a, out, info| {
-        let ([a, s, u, v], info) = outputs(call, &solver, n, (a, out, info))?;
         let (work, raw) = (solver.write(&mut work), parameters.raw());
-        // SAFETY: handle and parameters are live; operands, workspace and `info` have the checked lengths.
-        check(call, unsafe {
-            by_element!(T =>
-                [sys::cusolverDnSgesvdj, sys::cusolverDnDgesvdj]
-                handle, VECTORS, ECONOMY, side, side, a.cast(), side, s.cast(), u.cast(), side, v.cast(),
-                side, work.cast(), len, info, raw
-            )
+        outputs(call, &solver, batch, (a, out, info))?.try_for_each(|([a, s, u, v], info)| {
+            // SAFETY: handle and parameters are live; operands, workspace and `info` have the checked lengths.
+            check(call, unsafe {
+                by_element!(T =>
+                    [sys::cusolverDnSgesvdj, sys::cusolverDnDgesvdj]
+                    handle, VECTORS, ECONOMY, rows, cols, a.cast(), rows, s.cast(), u.cast(), rows, v.cast(),
+                    cols, work.cast(), len, info, raw
+                )
+            })
         })
     }))
 }
 
-/// Returns the decomposition for `n x n` matrices that cuSOLVER calls approximate, by the eigenvectors of AᵀA. It leaves A as it is, and
-/// writes V (not Vᵀ) to `out.v`. The norm of the residual is not computed.
+/// Returns the decomposition that cuSOLVER calls approximate, by the eigenvectors of AᵀA, by one call for the batch. It leaves A as it is,
+/// and writes V (not Vᵀ) to `out.v`. The norm of the residual is not computed.
 pub(crate) fn gesvda<T: DeviceElement>(
     cuda: &Cuda,
     solver: &Rc<Solver>,
-    n: usize,
+    batch: MatrixBatch,
     a: &CudaSlice<T>,
     out: &Vectors<T>,
 ) -> Result<Decomposition<T>> {
     let (call, query, mut len) = ("gesvda", "gesvda size query", 0);
-    let (side, [a, s, u, v]) = operands(query, solver, n, a, out)?;
-    let (solver, handle, side) = (Rc::clone(solver), solver.handle, narrow(query, side)?);
-    let (area, length) = (c_longlong::from(side) * c_longlong::from(side), c_longlong::from(side));
+    let ([rows, cols], [a, s, u, v]) = operands(query, solver, batch, a, out)?;
+    let (of_a, of_v) = (c_longlong::from(rows * cols), c_longlong::from(cols * cols));
+    let of_s = c_longlong::from(cols);
+    let count = narrow(query, checked_side(query, batch.count, &[])?)?;
+    let (solver, handle) = (Rc::clone(solver), solver.handle);
+    let (rows, cols) = (narrow(query, rows)?, narrow(query, cols)?);
     // SAFETY: the handle is live, the operands have the checked lengths, `len` is writable.
     check(query, unsafe {
         by_element!(T =>
             [sys::cusolverDnSgesvdaStridedBatched_bufferSize, sys::cusolverDnDgesvdaStridedBatched_bufferSize]
-            handle, VECTORS, side, side, side, a.cast(), side, area, s.cast(), length, u.cast(), side,
-            area, v.cast(), side, area, &mut len, 1
+            handle, VECTORS, cols, rows, cols, a.cast(), rows, of_a, s.cast(), of_s, u.cast(), rows,
+            of_a, v.cast(), cols, of_v, &mut len, count
         )
     })?;
     let mut work = workspace::<T>(cuda, query, len)?;
     Ok(Box::new(move |a, out, info| {
-        let ([a, s, u, v], info) = outputs(call, &solver, n, (a, out, info))?;
+        let Some(([a, s, u, v], info)) = outputs(call, &solver, batch, (a, out, info))?.next() else {
+            return Ok(());
+        };
         let (work, none) = (solver.write(&mut work), std::ptr::null_mut());
         // SAFETY: the handle is live; operands, workspace and `info` have the checked lengths; no residual is asked for.
         check(call, unsafe {
             by_element!(T =>
                 [sys::cusolverDnSgesvdaStridedBatched, sys::cusolverDnDgesvdaStridedBatched]
-                handle, VECTORS, side, side, side, a.cast_const().cast(), side, area, s.cast(), length, u.cast(), side,
-                area, v.cast(), side, area, work.cast(), len, info, none, 1
+                handle, VECTORS, cols, rows, cols, a.cast_const().cast(), rows, of_a, s.cast(), of_s, u.cast(),
+                rows, of_a, v.cast(), cols, of_v, work.cast(), len, info, none, count
             )
         })
     }))

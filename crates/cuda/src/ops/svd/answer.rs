@@ -1,10 +1,13 @@
-//! Converts the output of a decomposition on the device to the answer: checks `info` and the layout.
+//! Converts operands and outputs of decompositions on the device: their layouts, and `info`.
 
 use cudarc::driver::CudaSlice;
+use gpubench_report::case::Case;
 use gpubench_report::data::Operand;
+use gpubench_report::shape::BATCH;
 
-use crate::ffi::cusolver::Vectors;
-use crate::{CellError, Cuda, DeviceElement, Result};
+use super::super::dense::by_columns;
+use crate::ffi::cusolver::{MatrixBatch, Vectors};
+use crate::{CellError, Cuda, DeviceElement, Result, Setup};
 
 /// The layout in which a routine leaves the right singular vectors.
 #[derive(Clone, Copy)]
@@ -15,27 +18,66 @@ pub enum Right {
     Rows,
 }
 
-/// Returns the answer of an `n x n` decomposition, after checking its `info`.
+/// Matrices of m x n as a routine takes them, which wants column-major ones with at least as many rows as columns.
+#[derive(Clone, Copy)]
+pub struct Oriented {
+    /// The matrices of the routine.
+    pub batch: MatrixBatch,
+    /// Whether they are A column after column. Else the rows of A are their columns: they are Aᵀ.
+    by_columns: bool,
+}
+
+impl Oriented {
+    /// Returns the matrices of a case. Those with more rows than columns are to be uploaded by [`Oriented::upload`].
+    pub fn of(case: &Case) -> Oriented {
+        let [m, n, count] = case.extents(["m", "n", BATCH]);
+        Oriented { batch: MatrixBatch { rows: m.max(n), cols: m.min(n), count }, by_columns: m > n }
+    }
+
+    /// One matrix of n x n.
+    pub fn square(n: usize) -> Oriented {
+        Oriented { batch: MatrixBatch::square(n), by_columns: false }
+    }
+
+    /// Uploads the operand. A check that changes its first element finds it first in both orders.
+    pub fn upload<T: DeviceElement>(self, setup: Setup<'_>) -> Result<CudaSlice<T>> {
+        let MatrixBatch { rows, cols, .. } = self.batch;
+        match self.by_columns {
+            true => setup.cuda.upload(&by_columns(setup.input::<T>(0)?, rows, cols)),
+            false => setup.upload(0),
+        }
+    }
+}
+
+/// Returns the answer, after checking `info` of each matrix.
 ///
-/// A row-major A is Aᵀ to the routine. Its Aᵀ = U' S V'ᵀ means A = V' S U'ᵀ. A column-major U' read by rows is U'ᵀ,
-/// which is already Vᵀ; a column-major V'ᵀ read by rows is V', which is already U.
+/// Of Aᵀ = U' S V'ᵀ, the decomposition is A = V' S U'ᵀ. A column-major U' read by rows is U'ᵀ, which is already Vᵀ; a column-major V'ᵀ
+/// read by rows is V', which is already U.
 ///
 /// # Errors
 /// The routine did not converge, or the device fails.
 pub fn answer<T: DeviceElement>(
     cuda: &Cuda,
-    n: usize,
+    of: Oriented,
     info: &CudaSlice<i32>,
     (found, right): (&Vectors<T>, Right),
 ) -> Result<Vec<Operand>> {
-    check_info(cuda.download(info)?[0])?;
-    let left = cuda.download(&found.v)?;
-    let left = match right {
-        Right::Columns => transposed(n, &left),
-        Right::Rows => left,
-    };
-    let (singular, right) = (cuda.download(&found.s)?, cuda.download(&found.u)?);
-    Ok(vec![Operand::dense(n, n, left), Operand::dense(n, 1, singular), Operand::dense(n, n, right)])
+    cuda.download(info)?.into_iter().try_for_each(check_info)?;
+    let MatrixBatch { rows, cols, count } = of.batch;
+    let mut left = cuda.download(&found.u)?;
+    if found.u_cols > cols {
+        left = left.chunks_exact(rows * found.u_cols).flat_map(|u| &u[..rows * cols]).copied().collect();
+    }
+    // The columns of V follow each other where its transpose has them as rows.
+    let (of_v, v) = (matches!(right, Right::Columns), cuda.download(&found.v)?);
+    let singular = Operand::dense(count * cols, 1, cuda.download(&found.s)?);
+    if of.by_columns {
+        let u = Operand::dense(count * rows, cols, by_columns(&left, cols, rows));
+        let vt = if of_v { v } else { by_columns(&v, cols, cols) };
+        return Ok(vec![u, singular, Operand::dense(count * cols, cols, vt)]);
+    }
+    let u = if of_v { by_columns(&v, cols, cols) } else { v };
+    Ok(vec![Operand::dense(count * cols, cols, u), singular, Operand::dense(count * cols, rows, left)])
 }
 
 /// Converts a routine's `info`: 0 is success.
@@ -55,20 +97,9 @@ pub fn check_info(info: i32) -> Result<()> {
     }
 }
 
-fn transposed<T: Copy>(n: usize, matrix: &[T]) -> Vec<T> {
-    (0..n * n).map(|i| matrix[i % n * n + i / n]).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn transposing_swaps_rows_and_columns() {
-        assert_eq!(transposed(2, &[1, 2, 3, 4]), [1, 3, 2, 4]);
-        assert_eq!(transposed(3, &transposed(3, &[1, 2, 3, 4, 5, 6, 7, 8, 9])), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
-        assert!(transposed::<f32>(0, &[]).is_empty());
-    }
 
     #[test]
     fn a_decomposition_that_did_not_converge_has_no_answer() {

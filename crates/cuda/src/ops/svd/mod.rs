@@ -6,18 +6,21 @@ mod polar;
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
+use gpubench_ops as op;
 use gpubench_report::case::DType;
 use gpubench_report::data::Operand;
 
-use super::{CONVERT, Kernel, Setup, by_dtype, single, variant};
-use crate::ffi::cusolver::{Decomposition, Solver, SvdRoutine, Vectors, gesvd, gesvda, gesvdj, gesvdp};
+use super::{CONVERT, Kernel, Setup, by_dtype, shaped, shaped_single};
+use crate::ffi::cusolver::{
+    Decomposition, MatrixBatch, Solver, SvdRoutine, Vectors, gesvd, gesvda, gesvdj, gesvdp,
+};
 use crate::ffi::device;
 use crate::{Cuda, DeviceElement, Library, Result};
-pub use answer::{Right, answer, check_info};
+pub use answer::{Oriented, Right, answer, check_info};
 
 pub(super) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: variant(
+        variant: shaped(
             "svd",
             "gesvdp",
             "cuSOLVER polar decomposition and eigensolver, in float64 throughout",
@@ -26,30 +29,30 @@ pub(super) static KERNELS: &[Kernel] = &[
         libraries: &[Library::Cusolver],
         prepare: |setup| match setup.case.dtype {
             DType::F32 => polar::prepare(setup),
-            DType::F64 => svd::<f64>(setup, gesvdp, Right::Columns),
+            DType::F64 => svd::<f64>(setup, gesvdp, Vectors::thin, Right::Columns),
         },
     },
     Kernel::by_library(
-        variant("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
+        shaped("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
         &[Library::Cusolver],
-        by_dtype!(svd, gesvdj, Right::Columns),
+        by_dtype!(svd, gesvdj, Vectors::full, Right::Columns),
     ),
     Kernel::by_library(
-        variant("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
+        shaped("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
         &[Library::Cusolver],
-        by_dtype!(svd, gesvd, Right::Rows),
+        by_dtype!(svd, gesvd, Vectors::thin, Right::Rows),
     ),
     Kernel::by_library(
-        single("svd", "gesvda", "cuSOLVER's approximate decomposition by eigenvectors of AᵀA"),
+        shaped_single("svd", "gesvda", "cuSOLVER's approximate decomposition by eigenvectors of AᵀA"),
         &[Library::Cusolver],
-        by_dtype!(svd, gesvda, Right::Columns),
+        by_dtype!(svd, gesvda, Vectors::thin, Right::Columns),
     ),
 ];
 
 struct LibrarySvd<T> {
     decompose: Decomposition<T>,
     cuda: Cuda,
-    n: usize,
+    matrices: Oriented,
     /// The original operand, because a decomposition overwrites its own.
     operand: CudaSlice<T>,
     a: CudaSlice<T>,
@@ -58,18 +61,29 @@ struct LibrarySvd<T> {
     right: Right,
 }
 
-fn svd<T: DeviceElement>(setup: Setup<'_>, routine: SvdRoutine<T>, right: Right) -> Result<Box<Prepared>> {
-    let (cuda, n) = (setup.cuda, setup.n());
+/// Returns the bytes of operand and answer.
+fn footprint(setup: Setup<'_>) -> u128 {
+    op::find("svd").map_or(0, |op| op.footprint(setup.case))
+}
+
+fn svd<T: DeviceElement>(
+    setup: Setup<'_>,
+    routine: SvdRoutine<T>,
+    outputs: fn(&Cuda, MatrixBatch) -> Result<Vectors<T>>,
+    right: Right,
+) -> Result<Box<Prepared>> {
+    let (cuda, matrices) = (setup.cuda, Oriented::of(setup.case));
     cuda.require(Library::Cusolver)?;
-    cuda.reserve((4 * n as u128 * n as u128 + n as u128) * size_of::<T>() as u128)?;
-    let operand = setup.upload(0)?;
-    let (a, out) = (cuda.alloc(n * n)?, Vectors::alloc(cuda, n)?);
+    let batch = matrices.batch;
+    cuda.reserve(footprint(setup) + (batch.elements() * size_of::<T>()) as u128)?;
+    let operand = matrices.upload(setup)?;
+    let (a, out) = (cuda.alloc(batch.elements())?, outputs(cuda, batch)?);
     cuda.count_plan();
-    let decompose = routine(cuda, &Solver::new(&cuda.stream)?, n, &a, &out)?;
-    let (info, cuda) = (cuda.alloc(1)?, cuda.clone());
+    let decompose = routine(cuda, &Solver::new(&cuda.stream)?, batch, &a, &out)?;
+    let (info, cuda) = (cuda.alloc(batch.count)?, cuda.clone());
     // The routines read intermediate results on the host to decide how to continue.
     let traits = JobTraits { resets: true, synchronises: true, ..JobTraits::default() };
-    Ok(Prepared::with(traits, LibrarySvd { decompose, cuda, n, operand, a, out, info, right }))
+    Ok(Prepared::with(traits, LibrarySvd { decompose, cuda, matrices, operand, a, out, info, right }))
 }
 
 impl<T: DeviceElement> Job for LibrarySvd<T> {
@@ -86,6 +100,6 @@ impl<T: DeviceElement> Job for LibrarySvd<T> {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>> {
-        answer(&self.cuda, self.n, &self.info, (&self.out, self.right))
+        answer(&self.cuda, self.matrices, &self.info, (&self.out, self.right))
     }
 }

@@ -1,4 +1,4 @@
-//! The op svd for a float32 matrix by cuSOLVER's polar decomposition in float64.
+//! The op svd for float32 matrices by cuSOLVER's polar decomposition in float64.
 //!
 //! In float32, `gesvdp` loses the orthogonality of its factors for ill-conditioned matrices, such as uniform random
 //! ones of a few hundred rows or more: errors of order 1, where `gesvd` has 1e-5. In float64 it does not.
@@ -9,7 +9,7 @@ use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_report::data::Operand;
 
 use super::super::{CONVERT, Setup};
-use super::answer::{Right, answer};
+use super::answer::{Oriented, Right, answer};
 use crate::ffi::cusolver::{Decomposition, Solver, Vectors, gesvdp};
 use crate::ffi::device;
 use crate::ffi::map::Map;
@@ -18,10 +18,10 @@ use crate::{Cuda, Library, Result};
 struct WidenedPolar {
     decompose: Decomposition<f64>,
     cuda: Cuda,
-    n: usize,
+    matrices: Oriented,
     widen: Map<f32, f64, 1>,
-    narrow_matrix: Map<f64, f32, 1>,
-    narrow_vector: Map<f64, f32, 1>,
+    /// For the singular values, U and V.
+    narrow: [Map<f64, f32, 1>; 3],
     operand: CudaSlice<f32>,
     a: CudaSlice<f64>,
     wide: Vectors<f64>,
@@ -31,11 +31,13 @@ struct WidenedPolar {
 
 /// Makes the job. The conversions are timed.
 pub(super) fn prepare(setup: Setup<'_>) -> Result<Box<Prepared>> {
-    let (cuda, n) = (setup.cuda, setup.n());
+    let (cuda, matrices) = (setup.cuda, Oriented::of(setup.case));
     cuda.require(Library::Cusolver)?;
-    let area = n as u128 * n as u128;
-    cuda.reserve((4 + 3 * 8 + 2 * 4) * area + 12 * n as u128)?;
-    let (a, wide) = (cuda.alloc(n * n)?, Vectors::alloc(cuda, n)?);
+    // Operands and answers in both types.
+    cuda.reserve(3 * super::footprint(setup))?;
+    let elements = matrices.batch.elements();
+    let (a, wide) = (cuda.alloc(elements)?, Vectors::thin(cuda, matrices.batch)?);
+    let narrow = |of: &CudaSlice<f64>| Map::load(cuda, &CONVERT, "f64_to_f32", of.len());
     cuda.count_plan();
     let solver = Solver::new(&cuda.stream)?;
     // As in [`super`].
@@ -43,16 +45,15 @@ pub(super) fn prepare(setup: Setup<'_>) -> Result<Box<Prepared>> {
     Ok(Prepared::with(
         traits,
         WidenedPolar {
-            widen: Map::load(cuda, &CONVERT, "f32_to_f64", n * n)?,
-            narrow_matrix: Map::load(cuda, &CONVERT, "f64_to_f32", n * n)?,
-            narrow_vector: Map::load(cuda, &CONVERT, "f64_to_f32", n)?,
-            operand: setup.upload(0)?,
-            answer: Vectors::alloc(cuda, n)?,
-            decompose: gesvdp(cuda, &solver, n, &a, &wide)?,
-            n,
+            widen: Map::load(cuda, &CONVERT, "f32_to_f64", elements)?,
+            narrow: [narrow(&wide.s)?, narrow(&wide.u)?, narrow(&wide.v)?],
+            operand: matrices.upload(setup)?,
+            answer: Vectors::thin(cuda, matrices.batch)?,
+            decompose: gesvdp(cuda, &solver, matrices.batch, &a, &wide)?,
+            info: cuda.alloc(matrices.batch.count)?,
+            matrices,
             a,
             wide,
-            info: cuda.alloc(1)?,
             cuda: cuda.clone(),
         },
     ))
@@ -67,12 +68,13 @@ impl Job for WidenedPolar {
         let stream = &self.cuda.stream;
         self.widen.run(stream, [&self.operand], &mut self.a)?;
         (self.decompose)(&mut self.a, &mut self.wide, &mut self.info)?;
-        self.narrow_vector.run(stream, [&self.wide.s], &mut self.answer.s)?;
-        self.narrow_matrix.run(stream, [&self.wide.u], &mut self.answer.u)?;
-        self.narrow_matrix.run(stream, [&self.wide.v], &mut self.answer.v)
+        let [of_s, of_u, of_v] = &self.narrow;
+        of_s.run(stream, [&self.wide.s], &mut self.answer.s)?;
+        of_u.run(stream, [&self.wide.u], &mut self.answer.u)?;
+        of_v.run(stream, [&self.wide.v], &mut self.answer.v)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>> {
-        answer(&self.cuda, self.n, &self.info, (&self.answer, Right::Columns))
+        answer(&self.cuda, self.matrices, &self.info, (&self.answer, Right::Columns))
     }
 }

@@ -13,13 +13,13 @@ use cudarc::driver::{CudaSlice, DevicePtr};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_cuda::ffi::cusolver::{
-    Decomposition, EigenDecomposition, Solver, Vectors, gesvd, gesvdp, syevd,
+    Decomposition, EigenDecomposition, MatrixBatch, Solver, Vectors, gesvd, gesvdp, syevd,
 };
 use gpubench_cuda::ffi::device;
 use gpubench_cuda::ffi::map::Map;
 use gpubench_cuda::ffi::pinned::Pinned;
 use gpubench_cuda::ffi::replay::Recording;
-use gpubench_cuda::ops::svd::{Right, answer, check_info};
+use gpubench_cuda::ops::svd::{Oriented, Right, answer, check_info};
 use gpubench_cuda::ops::{CONVERT, Setup};
 use gpubench_cuda::{Cuda, DeviceElement, Library, Result, Unavailable, driver};
 use gpubench_report::case::DType;
@@ -132,10 +132,11 @@ impl<T: DeviceElement> GramSvd<T> {
         };
         let products = SquareProducts::new(cuda, n)?;
         cuda.count_plan();
-        let found = Vectors::alloc(cuda, n)?;
+        let square = MatrixBatch::square(n);
+        let found = Vectors::thin(cuda, square)?;
         let solver = Solver::new(&cuda.stream)?;
-        let gesvdp = gesvdp(cuda, &solver, n, &wide, &found)?;
-        let gesvd = gesvd(cuda, &solver, n, &wide, &found)?;
+        let gesvdp = gesvdp(cuda, &solver, square, &wide, &found)?;
+        let gesvd = gesvd(cuda, &solver, square, &wide, &found)?;
         let (gram, values) = (cuda.alloc(n * n)?, cuda.alloc(n)?);
         let syevd = (syevd(cuda, &solver, n, (&gram, &values))?, values);
         Ok(GramSvd {
@@ -163,7 +164,7 @@ impl<T: DeviceElement> GramSvd<T> {
             recordings: Default::default(),
             ranks: cuda.alloc(n)?,
             info: cuda.alloc(1)?,
-            answer: Vectors::alloc(cuda, n)?,
+            answer: Vectors::thin(cuda, square)?,
             cuda: cuda.clone(),
         })
     }
@@ -294,7 +295,7 @@ impl<T: DeviceElement> Job for GramSvd<T> {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>> {
-        answer(&self.cuda, self.n, &self.info, (&self.answer, Right::Columns))
+        answer(&self.cuda, Oriented::square(self.n), &self.info, (&self.answer, Right::Columns))
     }
 }
 
