@@ -14,6 +14,7 @@ fn every_variant_of_the_cpu_computes_every_shape_that_it_takes() {
         ),
         ("rows", "--ops elementwise,reduction --shape 300x7,1xN,Nx1 --sizes 1,70000"),
         ("systems", "--ops solve --shape n=24,rhs=3 --batch 1..100:x10 --variants *"),
+        ("transforms", "--ops fft --shape Nx7,7xN,N,4x6xN --sizes 1,30 --batch 1,9 --variants *"),
         ("decompositions", "--ops svd --shape 60x7,7x60,1x1 --batch 1,9 --variants *"),
     ] {
         folder.succeeds(&format!("run {line} --dtypes all --backends cpu {SWEEP} --out {name}"));
@@ -34,7 +35,9 @@ fn shapes_are_shown_written_and_told_apart() {
     let folder = Folder::new();
     let sweep = "--ops matmul --shape 8x4xN,8x8x8 --sizes 2,16 --layout nt";
     folder.fair(sweep, "one");
-    folder.succeeds("show one").prints(&["matmul 8x4xN nt", "matmul 8x8x8 nt"]);
+    let screen = folder.succeeds("show one").prints(&["matmul 8x4xN nt", "matmul 8x8x8 nt"]).stdout;
+    let of_problem = screen.lines().find(|line| line.starts_with("matmul 8x8x8 nt")).unwrap();
+    assert!(!screen.contains("Not compared at larger N") && !of_problem.contains('≤'), "{screen}");
     folder.succeeds("show one --tables").prints(&["shape", "8x4xN nt", "8x8x8 nt"]);
     let csv = folder.succeeds("show one --format csv").stdout;
     assert_contains(&csv, &["op,n,dtype,shape,density,matrix,", "matmul,16,f32,8x4xN nt,,,"]);
@@ -88,6 +91,7 @@ fn what_is_no_shape_of_the_op_is_refused_in_one_line() {
         "run --backends cpu ",
         "--ops matmul --shape 4096x512 => matmul has the dimensions m x n x k, but 2 are given
         --config sweep.toml => matmul has the dimensions
+        --ops fft --shape 4x4x4x4 => fft has the dimensions nx x ny x nz, but 4 are given
         --ops matmul --shape 4x4xz => k cannot be z: give a number or a multiple of N
         --ops matmul --shape 0x4x4 => dimensions are at least 1
         --ops matmul --shape m= => m: '' is no dimension
@@ -99,7 +103,7 @@ fn what_is_no_shape_of_the_op_is_refused_in_one_line() {
         --ops matmul --layout xy => layout xy is none of nn, nt, tn, tt
         --ops matmul --batch 0 => sizes start at 1
         --ops matmul --shape 4x4x4 --sizes 9 => --sizes has no effect on the shapes of matmul
-        --ops fft --batch 4 => fft has no shapes, its operands are N x N: choose --ops from matmul
+        --ops sin --batch 4 => sin has no shapes, its operands are N x N: choose --ops from matmul
         --ops svd --shape 4x4 --layout nt => svd has no layout: its dimensions are m, n, batch
         --shape 4x4x4 => add --ops with one of matmul
         --ops matmul --shape 9999999x9999999x9999999 --require cuda => --require cuda",

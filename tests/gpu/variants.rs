@@ -131,6 +131,17 @@ fn shapes(op: &str) -> &'static [&'static str] {
         "elementwise" | "sin" | "reduction" => {
             &[r#"{"rows":1,"cols":100003}"#, r#"{"rows":3001,"cols":7}"#, r#"{"rows":64,"cols":1000}"#]
         }
+        "fft" => &[
+            r#"{"nx":1000}"#,
+            r#"{"nx":1,"ny":9}"#,
+            r#"{"nx":9,"ny":1,"batch":3}"#,
+            r#"{"nx":8,"batch":1001}"#,
+            r#"{"nx":333,"batch":7}"#,
+            r#"{"nx":100,"ny":33}"#,
+            r#"{"nx":4,"ny":130,"batch":5}"#,
+            r#"{"nx":5,"ny":6,"nz":7,"batch":11}"#,
+            r#"{"nx":32,"ny":2,"nz":200}"#,
+        ],
         "solve" => &[
             r#"{"n":100,"rhs":3}"#,
             r#"{"n":1,"rhs":5,"batch":3}"#,

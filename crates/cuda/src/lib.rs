@@ -46,7 +46,7 @@ pub use kernels::{ByType, KernelSource};
 pub use library::Library;
 use loader::{Driver, Loader};
 use nvml::{Monitor, ProcessSnapshot};
-pub use ops::{Kernel, Setup, opt_in, variant};
+pub use ops::{Kernel, Setup, opt_in, shaped, shaped_opt_in, variant};
 pub use timing::{SPIN, SPIN_AND_WAIT, SPIN_ELSEWHERE, SPIN_OP, Timer};
 use verify::Verifier;
 

@@ -1,66 +1,156 @@
-//! The two-dimensional Fourier transform of a real matrix. The judge checks every output by direct sums.
+//! The Fourier transform of real arrays of one to three dimensions. The judge checks every output by direct sums.
 
 use gpubench_report::case::{Case, DType};
-use gpubench_report::data::Real;
+use gpubench_report::data::{Operand, Real};
 use gpubench_report::error::CellError;
+use gpubench_report::shape::BATCH;
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 
 use super::judge::{self, relative, worst};
-use super::volume::{dense_bytes, element, side};
-use super::{About, Checked, Given, Op, Work};
+use super::volume::{bytes_of, element, product};
+use super::{About, Checked, Given, Op, Work, uniform};
 
-/// `F = DFT(a)` over both axes, unnormalised, all `n` by `n` outputs.
+/// `F = DFT(a)` over all axes, unnormalised, all outputs.
 pub(crate) struct Fft;
+
+/// The dimensions of a batch; without a shape, arrays are N x N.
+const ARRAY: [&str; 4] = [BATCH, "nx", "ny", "nz"];
+
+/// The transforms of a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transforms {
+    /// Extents of an array, its contiguous axis last. Those of 1 are left out, as they change neither the transform nor the order of
+    /// elements; a single element has one.
+    pub sides: Vec<usize>,
+    /// Number of arrays, which follow each other.
+    pub batch: usize,
+    /// Columns of the matrix that operand and answer are: the extent of the last axis.
+    pub cols: usize,
+}
+
+impl Transforms {
+    /// Returns the transform of one matrix of n x n.
+    pub fn square(n: usize) -> Transforms {
+        Transforms::new(vec![n, n], 1)
+    }
+
+    /// Returns transforms of arrays with these extents, of which there is at least one.
+    fn new(mut sides: Vec<usize>, batch: usize) -> Transforms {
+        let cols = sides.last().copied().unwrap_or(1);
+        sides.retain(|side| *side != 1);
+        if sides.is_empty() {
+            sides.push(1);
+        }
+        Transforms { sides, batch, cols }
+    }
+
+    /// Returns the transforms of a case.
+    pub fn of(case: &Case) -> Transforms {
+        let Some(shape) = &case.shape else { return Transforms::square(case.side()) };
+        let axes = ["nx", "ny", "nz"].into_iter().filter(|axis| shape.names().any(|name| name == *axis));
+        let [batch] = case.extents([BATCH]);
+        Transforms::new(axes.flat_map(|axis| case.extents([axis])).collect(), batch)
+    }
+
+    /// Returns the elements of one array.
+    pub fn points(&self) -> usize {
+        self.sides.iter().product()
+    }
+
+    /// Returns the elements of all arrays.
+    pub fn elements(&self) -> usize {
+        self.points() * self.batch
+    }
+
+    /// Returns the extent of the contiguous axis, and those of the others.
+    pub fn last(&self) -> (usize, &[usize]) {
+        self.sides.split_last().map_or((1, &[]), |(last, others)| (*last, others))
+    }
+
+    /// Returns the side of a square matrix with as many elements as all arrays.
+    pub fn side(&self) -> usize {
+        (self.elements() as f64).sqrt().round() as usize
+    }
+}
 
 impl Op for Fft {
     fn about(&self) -> About {
-        About::new(
+        let about = About::new(
             "fft",
             "2-D Fourier transform of a real matrix, full complex spectrum",
             &[100, 500, 512, 1024, 2048],
-        )
+        );
+        About { needed: 1, ..about.shaped(&["nx", "ny", "nz"], &[BATCH]) }
     }
 
-    /// Counts `2.5 m log2 m` for `m = n^2` real inputs, as benchFFT does.
+    /// Counts `2.5 m log2 m` for `m` real inputs, as benchFFT does.
     fn work(&self, case: &Case) -> Work {
-        let elements = side(case) * side(case);
-        Work { flop: 2.5 * elements * elements.log2(), bytes: 3.0 * elements * element(case.dtype) }
+        let (points, elements) = (Transforms::of(case).points() as f64, product(case, &axes(case)));
+        Work { flop: 2.5 * elements * points.log2(), bytes: 3.0 * elements * element(case.dtype) }
+    }
+
+    fn read_bytes(&self, case: &Case) -> f64 {
+        product(case, &axes(case)) * element(case.dtype)
     }
 
     fn footprint(&self, case: &Case) -> u128 {
-        dense_bytes(case, 3, 0)
+        bytes_of(case, &[&axes(case)]).saturating_mul(3)
     }
 
-    /// Checks every output. Row 0 and column 0 are transforms of the column and row sums: each of their entries is
-    /// compared, relative to the largest output, `F[0, 0]`, whose rounding they carry. Every other row `u` is
-    /// projected on random weights q, zero at column 0, and `(F q)_u` is compared with `sum_r w^(u r) sum_c a_rc Q_c`,
-    /// where Q is the transform of q. The error is relative to the 2-norm of a typical row of F, `sqrt(n) |a|_F`, so
-    /// it estimates the relative L2 error of the row. A share of the norm of row 0 is added: in a transform of the
-    /// columns, rows `n / 2`, `n / 4` and similar ones are differences of sums as large as row 0, and carry their
-    /// rounding (a transform of the rows spreads it over all rows).
+    fn inputs(&self, case: &Case) -> Vec<Operand> {
+        let transforms = Transforms::of(case);
+        let cols = transforms.cols;
+        vec![uniform(case, 0, [transforms.elements() / cols, cols])]
+    }
+
+    /// Checks every output. Each row of the spectrum, along the contiguous axis, is projected on random weights q, zero at column 0, and
+    /// the projections are compared with the transform over the other axes of `sum_c a_rc Q_c`, where Q is the transform of q. Column 0
+    /// is the transform of the row sums, and row 0 that of the column sums, if there are other axes: each of their entries is compared,
+    /// relative to the largest output, `F[0, 0]`, whose rounding they carry. The error of another row is relative to the 2-norm of a
+    /// typical row of F, `sqrt(p / r) |a|_F` for p elements in r rows, so it estimates the relative L2 error of the row. A share of the
+    /// norm of row 0 is added: in a transform of the columns, rows `n / 2`, `n / 4` and similar ones are differences of sums as large as
+    /// row 0, and carry their rounding (a transform of the rows spreads it over all rows). An array of one axis has row 0 alone.
     ///
-    /// All transforms of the judge are direct sums. Rounding grows with `log2 n`. In float64 the bound also has the term of
-    /// Gentleman and Sande (1966) for the prime factors p of n above 7, `1.06 sum((2 p)^(3/2))` unit roundoffs: MKL 2025.3
-    /// transforms factors from 11 to 149 directly, with errors up to `7 p` unit roundoffs. In float32 no library needs it, and it
-    /// would hide operands of fewer bits.
+    /// All transforms of the judge are direct sums, one axis after the other. Rounding grows with `log2 n` of the longest axis. In float64
+    /// the bound also has the term of Gentleman and Sande (1966) for the prime factors p above 7 of each axis, `1.06 sum((2 p)^(3/2))` unit
+    /// roundoffs: MKL 2025.3 transforms factors from 11 to 149 directly, with errors up to `7 p` unit roundoffs. In float32 no library needs
+    /// it, and it would hide operands of fewer bits.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
         for_dtype!(given.case.dtype, check(given))
     }
 }
 
+/// Returns the names of the dimensions whose product is the number of elements.
+fn axes(case: &Case) -> Vec<&'static str> {
+    match &case.shape {
+        None => vec!["nx", "ny"],
+        Some(shape) => ARRAY.into_iter().filter(|axis| shape.names().any(|name| name == *axis)).collect(),
+    }
+}
+
 fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let Given { case, inputs, answer, rounding } = *given;
-    let n = case.side();
-    let a = judge::dense::<T>(inputs, 0, "a", (n, n))?;
-    let f = judge::complex::<T>(answer, 0, "F", (n, n))?;
-    let sums = Sums::of(a, n);
-    let growth = growth(n);
-    // The bound grows with n; the error carried from row 0 does not.
-    let scale = typical_row(a, n) + sums.first_row() / growth;
-    let error = edge_error(&sums, f, n).max(interior_error(case.seed, a, f, n, scale));
-    let primes = if case.dtype == DType::F64 { of_primes(n) } else { 0.0 };
-    Ok(Checked::new(error, (4.0 * growth + primes) * rounding.sum))
+    let transforms = Transforms::of(case);
+    let (points, rows) = (transforms.points(), transforms.elements() / transforms.cols);
+    let a = judge::dense::<T>(inputs, 0, "a", (rows, transforms.cols))?;
+    let f = judge::complex::<T>(answer, 0, "F", (rows, transforms.cols))?;
+    let (n, others) = transforms.last();
+    let probe = Probe::new(case.seed, n);
+    let of_batch = a.par_chunks(points).zip(f.par_chunks(points));
+    let longest = growth(transforms.sides.iter().copied().max().unwrap_or(1));
+    let error = worst(of_batch.map(|(a, f)| {
+        let sums = Sums::of(a, n);
+        // The bound grows with n; the error carried from row 0 does not.
+        let scale = match others {
+            [] => typical_row(a, n),
+            _ => typical_row(a, n) + sums.first_row() / longest,
+        };
+        edge_error(&sums, f, others).max(interior_error(&probe, a, f, others, scale))
+    }));
+    let primes = transforms.sides.iter().map(|side| of_primes(*side)).fold(0.0, f64::max);
+    let primes = if case.dtype == DType::F64 { primes } else { 0.0 };
+    Ok(Checked::new(error, (4.0 * longest + primes) * rounding.sum))
 }
 
 /// Returns the growth of rounding errors, in units of one rounding.
@@ -86,7 +176,7 @@ fn of_primes(mut n: usize) -> f64 {
     sum
 }
 
-/// Returns the 2-norm of a typical row of the spectrum.
+/// Returns the 2-norm of a typical row of the spectrum, of `n` elements.
 fn typical_row<T: Real>(a: &[T], n: usize) -> f64 {
     (n as f64 * judge::sum(a, |x| x * x)).sqrt()
 }
@@ -99,8 +189,8 @@ struct Sums {
 
 impl Sums {
     fn of<T: Real>(a: &[T], n: usize) -> Sums {
-        let ones = vec![[1.0]; n];
-        Sums { rows: judge::rows_times(a, &ones), columns: judge::columns_times(a, &ones) }
+        let (across, down) = (vec![[1.0]; n], vec![[1.0]; a.len() / n]);
+        Sums { rows: judge::rows_times(a, &across), columns: judge::columns_times(a, &down) }
     }
 
     /// The 2-norm of row 0 of the spectrum, by Parseval's theorem.
@@ -114,26 +204,45 @@ fn widen<T: Real>(z: Complex<T>) -> Complex<f64> {
     Complex::new(z.re.to_f64(), z.im.to_f64())
 }
 
-/// Returns the largest error of row 0 and column 0, relative to the sum of all inputs.
-fn edge_error<T: Real>(sums: &Sums, f: &[Complex<T>], n: usize) -> f64 {
-    let total: f64 = sums.rows.iter().map(|[sum]| sum).sum();
-    let (down, across) = (judge::dft_of_reals(&sums.rows), judge::dft_of_reals(&sums.columns));
-    let error = |found: Complex<T>, expected: Complex<f64>| relative((widen(found) - expected).norm(), total);
-    let column = worst(down.par_iter().enumerate().map(|(u, &expected)| error(f[u * n], expected)));
-    let row = worst(across.par_iter().zip(f).map(|(&expected, &found)| error(found, expected)));
-    column.max(row)
+fn complexes(values: &[[f64; 1]]) -> Vec<Complex<f64>> {
+    values.iter().map(|&[value]| Complex::new(value, 0.0)).collect()
 }
 
-/// Returns the largest error of a projected row below row 0 and right of column 0, relative to `scale`.
-fn interior_error<T: Real>(seed: u64, a: &[T], f: &[Complex<T>], n: usize, scale: f64) -> f64 {
-    let mut probe = judge::weights::<1>(seed, n);
-    probe[0] = [0.0];
-    let spectrum: Vec<[f64; 2]> = judge::dft_of_reals(&probe).iter().map(|z| [z.re, z.im]).collect();
-    let projected = judge::rows_times(a, &spectrum);
-    let projected: Vec<Complex<f64>> = projected.iter().map(|&[re, im]| Complex::new(re, im)).collect();
-    let expected = judge::dft(&projected);
-    let found = judge::complex_rows_times(f, &probe);
-    let rows = found.par_iter().zip(&expected).skip(1);
+/// Returns the largest error of row 0, if there are other axes than the row's, and of column 0, relative to the sum of all inputs.
+fn edge_error<T: Real>(sums: &Sums, f: &[Complex<T>], others: &[usize]) -> f64 {
+    let (total, n) = (sums.rows.iter().map(|[sum]| sum).sum(), sums.columns.len());
+    let error = |found: Complex<T>, expected: Complex<f64>| relative((widen(found) - expected).norm(), total);
+    let down = judge::dft_of_axes(complexes(&sums.rows), others);
+    let column = worst(down.par_iter().enumerate().map(|(u, &expected)| error(f[u * n], expected)));
+    if others.is_empty() {
+        return column;
+    }
+    let across = judge::dft(&complexes(&sums.columns));
+    column.max(worst(across.par_iter().zip(f).map(|(&expected, &found)| error(found, expected))))
+}
+
+/// Random weights for the elements of a row, zero for the first, and their transform.
+struct Probe {
+    weights: Vec<[f64; 1]>,
+    spectrum: Vec<[f64; 2]>,
+}
+
+impl Probe {
+    fn new(seed: u64, n: usize) -> Probe {
+        let mut weights = judge::weights::<1>(seed, n);
+        weights[0] = [0.0];
+        let spectrum = judge::dft(&complexes(&weights)).iter().map(|z| [z.re, z.im]).collect();
+        Probe { weights, spectrum }
+    }
+}
+
+/// Returns the largest error of a projected row, right of column 0 and, if there are several, below row 0, relative to `scale`.
+fn interior_error<T: Real>(probe: &Probe, a: &[T], f: &[Complex<T>], others: &[usize], scale: f64) -> f64 {
+    let projected = judge::rows_times(a, &probe.spectrum);
+    let projected = projected.iter().map(|&[re, im]| Complex::new(re, im)).collect();
+    let expected = judge::dft_of_axes(projected, others);
+    let found = judge::complex_rows_times(f, &probe.weights);
+    let rows = found.par_iter().zip(&expected).skip(usize::from(!others.is_empty()));
     worst(rows.map(|(found, expected)| relative((found - expected).norm(), scale)))
 }
 
@@ -159,7 +268,7 @@ mod tests {
         };
         let inputs = Fft.inputs(&case);
         let a = inputs[0].dense_slice::<f64>().unwrap();
-        let exact = spectrum(n, a);
+        let exact = spectrum(&Transforms::square(n), a);
         let rounding = Rounding { input: 0.0, sum: 1e-8 };
         let weights = judge::weights::<1>(case.seed, n);
         // Errors of row n / 2, which its projection sees as this number of roundings of `norm`.

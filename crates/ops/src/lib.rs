@@ -20,7 +20,7 @@ macro_rules! for_dtype {
 }
 
 mod elementwise;
-mod fft;
+pub mod fft;
 pub mod judge;
 pub mod matmul;
 pub mod matrix;
@@ -76,6 +76,8 @@ pub struct About {
     pub sizes: &'static [u64],
     /// The dimensions of a shape, in the order of `--shape 4096x512x64`; none for an op whose operands are always square.
     pub dimensions: &'static [&'static str],
+    /// How many of them a shape needs, from the first on; the others are axes that it may have.
+    pub needed: usize,
     /// Names that a shape may have besides: the number of problems, right-hand sides, the layout.
     pub further: &'static [&'static str],
     /// Default density of stored entries; `None` for ops on dense operands.
@@ -98,6 +100,7 @@ impl About {
             summary,
             sizes,
             dimensions,
+            needed: 0,
             further,
             density: None,
             limit,
@@ -113,7 +116,12 @@ impl About {
 
     /// Adds the names of a shape.
     const fn shaped(self, dimensions: &'static [&'static str], further: &'static [&'static str]) -> About {
-        About { dimensions, further, ..self }
+        About { dimensions, needed: dimensions.len(), further, ..self }
+    }
+
+    /// Returns the dimensions that are N if nothing else is said.
+    pub fn square(&self) -> &'static [&'static str] {
+        &self.dimensions[..self.needed.max(2).min(self.dimensions.len())]
     }
 }
 

@@ -11,6 +11,7 @@ use rustfft::num_complex::Complex;
 use rustfft::{FftNum, FftPlanner};
 
 use crate::SINES;
+use crate::fft::Transforms;
 use crate::matmul::Products;
 
 /// `f32` or `f64`, as a type to compute in.
@@ -58,8 +59,10 @@ pub(crate) fn computed_in<T: Real, W: WorkingPrecision>(
         "reduction" => Operand::dense(3, 1, moments(&dense(0)?, pairwise_sum).to_vec()),
         "fft" => {
             let round = |z: &Complex<W>| Complex { re: round::<T, W>(z.re), im: round::<T, W>(z.im) };
-            let values = spectrum(n, &dense(0)?).iter().map(round).collect();
-            Operand::Dense(Dense { rows: n, cols: n, values: T::into_complex_values(values) })
+            let transforms = Transforms::of(case);
+            let values: Vec<_> = spectrum(&transforms, &dense(0)?).iter().map(round).collect();
+            let (rows, cols) = (values.len() / transforms.cols, transforms.cols);
+            Operand::Dense(Dense { rows, cols, values: T::into_complex_values(values) })
         }
         "solve" => {
             let [n, columns, systems] = case.extents(["n", "rhs", BATCH]);
@@ -139,13 +142,20 @@ fn pairwise_sum<W: Real>(values: &[W]) -> W {
     pairwise_sum(left) + pairwise_sum(right)
 }
 
-/// Returns the full spectrum of a real matrix.
-pub(crate) fn spectrum<W: WorkingPrecision>(n: usize, a: &[W]) -> Vec<Complex<W>> {
-    let plan = FftPlanner::new().plan_fft_forward(n);
+/// Returns the full spectra of real arrays.
+pub(crate) fn spectrum<W: WorkingPrecision>(transforms: &Transforms, a: &[W]) -> Vec<Complex<W>> {
     let mut f: Vec<Complex<W>> = a.iter().map(|&x| Complex::new(x, W::default())).collect();
-    for _ in 0..2 {
-        plan.process(&mut f);
-        f = (0..n * n).map(|k| f[k % n * n + k / n]).collect();
+    let mut inner = 1;
+    for &side in transforms.sides.iter().rev() {
+        let plan = FftPlanner::new().plan_fft_forward(side);
+        for block in f.chunks_exact_mut(side * inner) {
+            for offset in 0..inner {
+                let mut line: Vec<_> = block.iter().skip(offset).step_by(inner).copied().collect();
+                plan.process(&mut line);
+                block.iter_mut().skip(offset).step_by(inner).zip(line).for_each(|(to, value)| *to = value);
+            }
+        }
+        inner *= side;
     }
     f
 }

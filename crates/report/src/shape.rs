@@ -8,7 +8,7 @@ use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The names of dimensions in the order in which texts and files have them; those that follow are words, such as a layout.
-const ORDER: [&str; 9] = ["m", "n", "k", "rows", "cols", "planes", RHS, BATCH, LAYOUT];
+const ORDER: [&str; 11] = ["m", "n", "k", "rows", "cols", "nx", "ny", "nz", RHS, BATCH, LAYOUT];
 
 /// Name of the number of problems of one shape that one execution computes.
 pub const BATCH: &str = "batch";

@@ -7,7 +7,7 @@ use gpubench_cuda::ffi::map::Map;
 use gpubench_cuda::ffi::replay::Replay;
 use gpubench_cuda::ops::dense::{Resident, matrix};
 use gpubench_cuda::ops::elementwise::{PACKS, STEP_PARTS, load_step, sine};
-use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in, variant};
+use gpubench_cuda::ops::{Kernel, Setup, by_dtype, shaped_opt_in, variant};
 use gpubench_cuda::{ByType, Cuda, DeviceElement, Result, kernel_source_by_type};
 use gpubench_report::case::DType;
 
@@ -15,12 +15,12 @@ static FUSED: ByType = kernel_source_by_type!("elementwise/elementwise", "FUSED_
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel::own(
-        opt_in("elementwise", "fused", "one kernel: two reads and one write per element"),
+        shaped_opt_in("elementwise", "fused", "one kernel: two reads and one write per element"),
         &[&FUSED.f32, &FUSED.f64],
         by_dtype!(fused),
     ),
     Kernel::own(
-        opt_in("elementwise", "unfused", "five kernels with temporaries, as in an eager library"),
+        shaped_opt_in("elementwise", "unfused", "five kernels with temporaries, as in an eager library"),
         &STEP_PARTS,
         by_dtype!(unfused),
     ),

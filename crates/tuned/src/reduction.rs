@@ -11,19 +11,19 @@ use gpubench_cuda::ffi::tuning::grid;
 use gpubench_cuda::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
 use gpubench_cuda::ops::dense::{Resident, column};
 use gpubench_cuda::ops::reduction::{BLOCKS_PER_MULTIPROCESSOR, reserve};
-use gpubench_cuda::{CellError, Cuda, DeviceElement, Kernel, Result, Setup, by_dtype, opt_in};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, Kernel, Result, Setup, by_dtype, shaped_opt_in};
 
 static ONE_PASS: ByType = kernel_source_by_type!("reduction/reduction", "ONE_PASS_");
 static THREE_PASS: KernelSource = kernel_source!("reduction/reduction", "THREE_PASS");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel::own(
-        opt_in("reduction", "one-pass", "one kernel that reads the matrix once"),
+        shaped_opt_in("reduction", "one-pass", "one kernel that reads the matrix once"),
         &[&ONE_PASS.f32, &ONE_PASS.f64],
         by_dtype!(one_pass),
     ),
     Kernel::own(
-        opt_in("reduction", "three-pass", "naive: sum, mean and deviation each read the matrix"),
+        shaped_opt_in("reduction", "three-pass", "naive: sum, mean and deviation each read the matrix"),
         &[&THREE_PASS],
         by_dtype!(three_pass),
     ),

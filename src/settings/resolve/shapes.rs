@@ -83,7 +83,7 @@ fn named(WrittenShape(written): &WrittenShape, op: &dyn Op) -> Result<NamedDimen
         }
     } else {
         ensure!(
-            written.len() == about.dimensions.len(),
+            (about.needed..=about.dimensions.len()).contains(&written.len()),
             "--shape: {name} has the dimensions {all}, but {} are given: write a shape such as {}{}",
             written.len(),
             ["4096", "512", "64"][..about.dimensions.len()].join("x"),
@@ -96,7 +96,8 @@ fn named(WrittenShape(written): &WrittenShape, op: &dyn Op) -> Result<NamedDimen
         let names = about.dimensions.iter().map(|name| (*name).to_owned());
         found.extend(names.zip(written.iter().map(|(_, values)| values.clone())));
     }
-    for dimension in about.dimensions {
+    let needed = if written.is_empty() { about.square() } else { &about.dimensions[..about.needed] };
+    for dimension in needed {
         if !found.iter().any(|(name, _)| name == dimension) {
             ensure!(
                 written.is_empty(),
@@ -206,7 +207,8 @@ fn swept(op: &dyn Op, named: NamedDimensions, asked: &SweepOptions) -> Result<Sw
         None if shape.varies() => asked.sizes.clone().map_or_else(|| about.sizes.to_vec(), |sizes| sizes.0),
         None => vec![shape.largest()],
     };
-    Ok(SweepShape { shape: (!shape.is_square()).then_some(shape), sizes })
+    let is_square = shape.is_square() && shape.names().count() == about.square().len();
+    Ok(SweepShape { shape: (!is_square).then_some(shape), sizes })
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ from .accelerator import EventBackend
 from .backend import finding
 from .errors import Unavailable
 from .generator import MASK, ON_DEVICE
-from .job import Job, call_of, into, product, product_into
+from .job import Job, call_of, into, product, product_into, spectrum
 from .storage import Storage
 
 # Spins for a number of cycles of the multiprocessor, as `torch.cuda._sleep` does.
@@ -225,7 +225,7 @@ CupyBackend.JOBS = {
     ("reduction", "eager"): _default_reduction,
     ("reduction", "cub"): _reduction(["cub"]),
     ("reduction", "none"): _reduction([]),
-    ("fft", "fft2"): call_of(cupy.fft.fft2),
+    ("fft", "fft2"): spectrum(cupy.fft),
     ("fft", "rfft2"): call_of(cupy.fft.rfft2, finish=answers.whole_spectrum),
     ("solve", "solve"): call_of(cupy.linalg.solve, finish=answers.columns),
     ("solve", "posv"): _posv,

@@ -10,7 +10,7 @@ from . import answers, host
 from .accelerator import Accelerator
 from .backend import Backend, finding, timed
 from .errors import Unavailable
-from .job import Job, of_factors
+from .job import Job, of_factors, transform_of
 from .storage import Storage
 
 # Bytes of arrays that are copied to the host to weigh them. `weighed` is compiled for every shape, which takes longer.
@@ -131,7 +131,7 @@ class JaxOps:
 
     def built_in_job(self, variant, case, operands):
         function, *forms = self.JOBS[case.op, variant]
-        function = of_factors(function, case)
+        function = transform_of(jnp.fft, case) if function is jnp.fft.fft2 else of_factors(function, case)
         job = Job(self.storage, operands, None, *forms)
         # A function of its own per job, because JAX keeps what it has compiled for a function.
         own = jax.jit(lambda *inputs: function(*inputs))

@@ -119,6 +119,18 @@ def call_of(function, parts=None, finish=None):
     return lambda backend, case, operands: Job(backend.storage, operands, function, parts, finish)
 
 
+def transform_of(fft, case, axes="axes"):
+    """Returns the function of a module that transforms all axes of a case but that of a batch; `axes` is its name for them."""
+    if len(case.axes) == 3:
+        return partial(fft.fftn, **{axes: (-3, -2, -1)})
+    return fft.fft if len(case.axes) == 1 else fft.fft2
+
+
+def spectrum(fft, axes="axes"):
+    """Returns the preparation of a transform by such a module."""
+    return lambda backend, case, operands: Job(backend.storage, operands, transform_of(fft, case, axes))
+
+
 def into(function):
     """Returns the preparation of a call that writes an output like its first operand."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from . import answers
 from .backend import Backend, finding, load, serial
 from .errors import Unavailable
-from .job import Job, call_of, into, product, product_into
+from .job import Job, call_of, into, product, product_into, transform_of
 from .storage import Storage
 
 # Side of the product that wakes the threads of a BLAS library: more than it does on one thread.
@@ -158,14 +158,15 @@ def _reduction(a):
 
 def _scipy_fft(function, finish=None):
     def prepare(backend, case, operands):
-        transform = getattr(backend.scipy("fft"), function)
+        module = backend.scipy("fft")
+        transform = transform_of(module, case) if function == "fft2" else getattr(module, function)
         workers = [backend.threads]
 
         def set_threads(threads):
             workers[0] = threads
 
         job = Job(backend.storage, operands, lambda a: transform(a, workers=workers[0]), finish=finish)
-        small = np.ones((64, 64), case.dtype)
+        small = np.ones((64,) * max(2, len(case.axes)), case.dtype)
         return backend.give_choice(job, set_threads, lambda: transform(small, workers=workers[0]), case.n)
 
     return prepare
@@ -178,7 +179,7 @@ def _numpy_fft(backend, case, operands):
         # NumPy before 2.0 transforms float32 in float64.
         return [arrays[0].astype(complex_type, copy=False)]
 
-    return serial(Job(backend.storage, operands, np.fft.fft2, finish=finish))
+    return serial(Job(backend.storage, operands, transform_of(np.fft, case), finish=finish))
 
 
 def _scipy_linalg(function, parts=None, finish=None, **options):

@@ -61,6 +61,11 @@ class Case:
         return self.shape is not None and BATCH in self.shape
 
     @property
+    def axes(self):
+        """The axes that a transform takes."""
+        return ("nx", "ny") if self.shape is None else tuple(name for name in ("nx", "ny", "nz") if name in self.shape)
+
+    @property
     def transposed(self):
         """Whether the first and the second factor of a product are stored transposed."""
         layout = self.shape.get("layout", "nn") if self.shape is not None else "nn"
@@ -72,7 +77,8 @@ class Case:
         if self.shape is None:
             return self.n
         extents = [self.extent(name) for name in SIDES[self.op]]
-        return round(math.prod(extents) ** (1 / len(extents)))
+        # Of a transform with any number of axes, the side of a matrix.
+        return round(math.prod(extents) ** (1 / (2 if self.op == "fft" else len(extents))))
 
 
 def _extent(value, n):
@@ -84,6 +90,12 @@ def _extent(value, n):
 
 def _uniform(operand, *names):
     return lambda case: Stream(case.seed, operand).uniforms(case.form(*names), case.dtype)
+
+
+def _array(case):
+    """Returns the operand of a transform, which has at least two axes."""
+    form = case.form(*case.axes)
+    return Stream(case.seed, 0).uniforms(form if len(form) > 1 else (1,) + form, case.dtype)
 
 
 def _factor(operand, rows, columns):
@@ -142,20 +154,19 @@ OPERANDS = {
     "elementwise": (_uniform(0, "rows", "cols"), _uniform(1, "rows", "cols")),
     "sin": (_uniform(0, "n", "n"),),
     "reduction": (_uniform(0, "rows", "cols"),),
-    "fft": (_uniform(0, "n", "n"),),
+    "fft": (_array,),
     "solve": (_positive_definite, _right_hand_sides),
     "spgemm": (_sparse(0), _sparse(1)),
     "spmv": (_sparse(0), _uniform(2, "n")),
     "svd": (_uniform(0, "m", "n"),),
 }
 
-# Dimensions of the arrays of operands and answer by op, where they are dense; a complex matrix counts as two.
+# Dimensions of the arrays of operands and answer by op, where they are dense matrices.
 ARRAYS = {
     "matmul": (("m", "k"), ("k", "n"), ("m", "n")),
     "elementwise": (("rows", "cols"),) * 3,
     "sin": (("n", "n"),) * 2,
     "reduction": (("rows", "cols"),),
-    "fft": (("n", "n"),) * 3,
     "solve": (("n", "n"), ("n", "rhs"), ("n", "rhs")),
     # A and the larger of U and V.
     "svd": (("m", "n"),) * 2,
@@ -166,6 +177,7 @@ SIDES = {
     "matmul": ("m", "n", "k"),
     "elementwise": ("rows", "cols"),
     "reduction": ("rows", "cols"),
+    "fft": ("nx", "ny", "nz"),
     "solve": ("n",),
     "svd": ("m", "n"),
 }
@@ -173,6 +185,8 @@ SIDES = {
 
 def footprint(case):
     """Returns the bytes of operands and answer."""
+    if case.op == "fft":
+        return 3 * math.prod(case.form(*case.axes)) * case.dtype.itemsize
     if case.op in ARRAYS:
         elements = sum(math.prod(case.form(*names)) for names in ARRAYS[case.op])
         if case.op == "svd":

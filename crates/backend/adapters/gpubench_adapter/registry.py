@@ -6,7 +6,7 @@ OPS = "ops"
 BOTH, SINGLE, DOUBLE = ("f32", "f64"), ("f32",), ("f64",)
 
 # The ops whose variants take shapes. A variant that cannot compute one of them raises `Unavailable` when it is prepared.
-SHAPED = ("matmul", "elementwise", "reduction", "solve", "svd")
+SHAPED = ("matmul", "elementwise", "reduction", "fft", "solve", "svd")
 
 
 class Adapter:
@@ -24,7 +24,8 @@ class Adapter:
 
 def _variant(op, name, summary, default=True, accuracy="ieee", dtypes=BOTH):
     variant = dict(op=op, name=name, summary=summary, accuracy=accuracy, default=default, dtypes=list(dtypes))
-    return dict(variant, shapes="any") if op in SHAPED else variant
+    # The half of a spectrum is completed for square matrices alone.
+    return dict(variant, shapes="any") if op in SHAPED and "rfft2" not in name else variant
 
 
 HALF = "left half of the spectrum only; the other half is added outside the clock"

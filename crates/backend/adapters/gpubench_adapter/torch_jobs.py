@@ -8,7 +8,7 @@ import torch
 from . import answers
 from .backend import timed
 from .errors import CellFailed, Unavailable
-from .job import Job, call_of, into, product, product_into
+from .job import Job, call_of, into, product, product_into, spectrum
 
 # Executions that prepare a compiled function: the first one compiles it, and with CUDA graphs the second one records them.
 PREPARING_CALLS = {None: 1, "reduce-overhead": 2}
@@ -144,7 +144,7 @@ JOBS = {
     ("reduction", "std-mean"): call_of(_std_mean, list, answers.moments),
     ("reduction", "compile"): _compiled(_reduction, None, list, answers.moments),
     ("reduction", "compile-reduce-overhead"): _compiled(_reduction, "reduce-overhead", list, answers.moments),
-    ("fft", "fft2"): call_of(torch.fft.fft2),
+    ("fft", "fft2"): spectrum(torch.fft, "dim"),
     ("fft", "rfft2"): call_of(torch.fft.rfft2, finish=answers.whole_spectrum),
     ("solve", "solve"): call_of(torch.linalg.solve, finish=answers.columns),
     ("solve", "cholesky"): call_of(_solve_by_cholesky, finish=answers.columns),

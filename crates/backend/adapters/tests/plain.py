@@ -1,5 +1,7 @@
 """Plain formulas for the operands and answers of every op, to compare the adapters with."""
 
+import math
+
 import numpy as np
 
 MASK = (1 << 64) - 1
@@ -15,6 +17,14 @@ SHAPES = {
     ] + [dict(m=1, n="N", k=4, batch="N")],
     "elementwise": [dict(rows="N", cols=4)],
     "reduction": [dict(rows=4, cols="N")],
+    "fft": [
+        dict(nx="N"),
+        dict(nx=8, batch="N"),
+        dict(nx="N", ny=4),
+        dict(nx=4, ny=6, batch=3),
+        dict(nx=3, ny="N", nz=4),
+        dict(nx=4, ny=2, nz=5, batch=2),
+    ],
     "solve": [dict(n=7), dict(n="N", rhs=3), dict(n=6, batch="N"), dict(n=6, rhs=2, batch=3)],
     "svd": [dict(m="3N", n=5), dict(m=5, n="N"), dict(m="N", n=4, batch=3), dict(m=4, n="N", batch=3)],
 }
@@ -83,10 +93,18 @@ def _shaped_operands(op, seed, dims, dtype):
         return [random(0, dims["rows"], dims["cols"])]
     if op == "svd":
         return [random(0, dims["m"], dims["n"])]
+    if op == "fft":
+        *others, last = axes(dims)
+        return [random(0, math.prod(others), last)]
     n = dims["n"]
     short = [(bits(seed, 0, index) >> 45) * 2.0**-19 for index in range(dims["batch"] * n * n)]
     systems = [x.T @ x + np.eye(n) for x in np.array(short).reshape(-1, n, n)]
     return [np.concatenate(systems).astype(dtype), random(1, n, dims["rhs"])]
+
+
+def axes(dims):
+    """Returns the extents of the axes that a transform takes."""
+    return [dims[name] for name in ("nx", "ny", "nz") if name in dims]
 
 
 def check_shaped(test, op, n, dtype, inputs, arrays, shape, approximate=False):
@@ -98,6 +116,12 @@ def check_shaped(test, op, n, dtype, inputs, arrays, shape, approximate=False):
     for of_one, answer in zip(split(inputs), split(arrays)):
         if op == "matmul":
             of_one = [factor.T if letter == "t" else factor for factor, letter in zip(of_one, dims["layout"])]
+        if op == "fft":
+            right = np.fft.fftn(of_one[0].reshape(axes(dims)).astype(np.float64)).reshape(of_one[0].shape)
+            test.assertEqual((answer[0].shape, answer[0].dtype), (right.shape, np.result_type(dtype, np.complex64)))
+            atol = (2e-4 if dtype == np.float32 else 1e-10) * max(1.0, np.abs(right).max())
+            np.testing.assert_allclose(answer[0], right, atol=atol)
+            continue
         check(test, op, n, dtype, of_one, answer, approximate)
 
 

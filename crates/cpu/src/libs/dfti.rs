@@ -1,4 +1,4 @@
-//! The two-dimensional FFT of MKL (DFTI) of a real matrix, on MKL's threads.
+//! The FFT of MKL (DFTI) of real arrays, on MKL's threads.
 //!
 //! Names and constants are those of the [oneMKL Developer
 //! Reference](https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/), "FFT Functions".
@@ -7,6 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::fmt::Display;
 use std::marker::PhantomData;
 
+use gpubench_ops::fft::Transforms;
 use gpubench_report::case::DType;
 use gpubench_report::data::Real;
 use rustfft::num_complex::Complex;
@@ -14,10 +15,13 @@ use rustfft::num_complex::Complex;
 use super::blas::Provider;
 use crate::{CellError, CellResult};
 
+const NUMBER_OF_TRANSFORMS: c_int = 7;
 const CONJUGATE_EVEN_STORAGE: c_int = 10;
 const PLACEMENT: c_int = 11;
 const INPUT_STRIDES: c_int = 12;
 const OUTPUT_STRIDES: c_int = 13;
+const INPUT_DISTANCE: c_int = 14;
+const OUTPUT_DISTANCE: c_int = 15;
 const REAL: c_int = 33;
 const SINGLE: c_int = 35;
 const DOUBLE: c_int = 36;
@@ -57,42 +61,61 @@ impl DftiRoutines {
     }
 }
 
-/// The transform of a real matrix to the leading half of the columns of its spectrum, on MKL's threads.
-pub(crate) struct MklMatrix<T> {
+/// The transforms of real arrays to the leading half of the columns of their spectra, on MKL's threads.
+pub(crate) struct MklTransform<T> {
     dfti: DftiRoutines,
     handle: DftiHandle,
-    side: usize,
+    elements: usize,
     element: PhantomData<fn(T)>,
 }
 
 // SAFETY: the descriptor may be used on any thread (Developer Reference, "FFT Functions": they are thread-safe).
-unsafe impl<T> Send for MklMatrix<T> {}
+unsafe impl<T> Send for MklTransform<T> {}
 
-impl<T: Real> MklMatrix<T> {
-    /// Plans the transform of a `side` by `side` matrix for the number of threads that MKL is set to.
-    /// Fails if the library has no DFTI, or refuses the side.
-    pub(crate) fn new(mkl: &Provider, side: usize) -> CellResult<Self> {
-        let length = c_long::try_from(side).map_err(failed)?;
-        let (lengths, strides): ([c_long; 2], [c_long; 3]) = ([length, length], [0, length, 1]);
+impl<T: Real> MklTransform<T> {
+    /// Plans transforms for the number of threads that MKL is set to. Fails if the library has no DFTI, or refuses an extent.
+    pub(crate) fn new(mkl: &Provider, transforms: &Transforms) -> CellResult<Self> {
+        let long = |extent: usize| c_long::try_from(extent).map_err(failed);
+        let lengths = transforms.sides.iter().map(|side| long(*side)).collect::<CellResult<Vec<c_long>>>()?;
+        let (distance, count) = (long(transforms.points())?, long(transforms.batch)?);
+        // The offset, then the elements from one index to the next of each axis.
+        let mut strides = vec![1];
+        lengths.iter().skip(1).rev().for_each(|side| strides.push(strides[strides.len() - 1] * side));
+        strides.push(0);
+        strides.reverse();
         let precision = match T::DTYPE {
             DType::F32 => SINGLE,
             DType::F64 => DOUBLE,
         };
         let (dfti, handle) = (DftiRoutines::of(mkl).map_err(failed)?, std::ptr::null_mut());
-        let mut made = MklMatrix { dfti, handle, side, element: PhantomData };
-        // SAFETY: two dimensions are followed by two lengths of the type MKL_LONG.
-        let status =
-            unsafe { (made.dfti.create)(&raw mut made.handle, precision, REAL, 2, lengths.as_ptr()) };
+        let elements = transforms.elements();
+        let mut made = MklTransform { dfti, handle, elements, element: PhantomData };
+        // SAFETY: one dimension is followed by a length of the type MKL_LONG, several by as many lengths.
+        let status = unsafe {
+            match lengths[..] {
+                [length] => (made.dfti.create)(&raw mut made.handle, precision, REAL, 1, length),
+                _ => (made.dfti.create)(
+                    &raw mut made.handle,
+                    precision,
+                    REAL,
+                    lengths.len() as c_long,
+                    lengths.as_ptr(),
+                ),
+            }
+        };
         made.checked(status)?;
         let (set, handle) = (made.dfti.set_value, made.handle);
-        // SAFETY: the handle is that of a descriptor that was created. Each set of strides has an offset and two strides of
-        // the type MKL_LONG; the other values are enumerators.
+        // SAFETY: the handle is that of a descriptor that was created. Each set of strides has an offset and a stride for each dimension,
+        // of the type MKL_LONG, as numbers and distances are; the other values are enumerators.
         let statuses = unsafe {
             [
                 set(handle, PLACEMENT, NOT_INPLACE),
                 set(handle, CONJUGATE_EVEN_STORAGE, COMPLEX_COMPLEX),
                 set(handle, INPUT_STRIDES, strides.as_ptr()),
                 set(handle, OUTPUT_STRIDES, strides.as_ptr()),
+                set(handle, NUMBER_OF_TRANSFORMS, count),
+                set(handle, INPUT_DISTANCE, distance),
+                set(handle, OUTPUT_DISTANCE, distance),
                 (made.dfti.commit)(handle),
             ]
         };
@@ -100,14 +123,13 @@ impl<T: Real> MklMatrix<T> {
         Ok(made)
     }
 
-    /// Writes columns 0 to `side / 2` of every row of `output`, which has rows of `side` elements, as `input` has.
+    /// Writes the leading half of the columns of every row of `output`, up to the middle one, whose rows are as long as those of `input`.
     /// Panics if one of them has another number of elements.
     pub(crate) fn transform(&self, input: &[T], output: &mut [Complex<T>]) -> CellResult<()> {
-        let elements = self.side * self.side;
-        assert_eq!((input.len(), output.len()), (elements, elements));
+        assert_eq!((input.len(), output.len()), (self.elements, self.elements));
         let (input, output) = (input.as_ptr().cast_mut().cast(), output.as_mut_ptr().cast::<c_void>());
-        // SAFETY: the descriptor is committed, for a matrix of as many elements of this type as the input has, which a
-        // transform that is not in place only reads, and for a result with rows of as many elements as the output has.
+        // SAFETY: the descriptor is committed, for as many elements of this type as the input has, which a transform that is not in place
+        // only reads, and for a result with rows of as many elements as the output has.
         self.checked(unsafe { (self.dfti.compute)(self.handle, input, output) })
     }
 
@@ -124,7 +146,7 @@ impl<T: Real> MklMatrix<T> {
     }
 }
 
-impl<T> Drop for MklMatrix<T> {
+impl<T> Drop for MklTransform<T> {
     fn drop(&mut self) {
         if !self.handle.is_null() {
             // SAFETY: the descriptor was created and nobody computes with it any more; the routine sets it to null.

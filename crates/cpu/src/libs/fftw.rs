@@ -1,4 +1,4 @@
-//! The two-dimensional transform of FFTW, whose parallel loops run on rayon's threads. There is one library per element
+//! The transforms of FFTW, whose parallel loops run on rayon's threads. There is one library per element
 //! type, searched and loaded when a cell first needs it. Reference: <https://www.fftw.org/fftw3_doc/>.
 //!
 //! FFTW's threads are a library of their own. By its callback ([FFTW Reference, "Usage of Multi-threaded
@@ -14,6 +14,7 @@ use crate::{CellError, CellResult, Unavailable};
 use gpubench_backend::Finding;
 use gpubench_backend::host::install_folders::InstallFolders;
 use gpubench_backend::host::shared_library::SharedLibrary;
+use gpubench_ops::fft::Transforms;
 use gpubench_report::case::DType;
 use gpubench_report::data::Real;
 use rayon::prelude::*;
@@ -217,10 +218,10 @@ fn name(dtype: DType, symbol: &str) -> String {
     }
 }
 
-/// A plan of the transform of a real matrix to the leading half of the columns of its spectrum.
-pub(crate) struct FftwMatrix<T> {
+/// A plan of the transforms of real arrays to the leading half of the columns of their spectra.
+pub(crate) struct FftwTransform<T> {
     fftw: &'static Fftw,
-    side: usize,
+    elements: usize,
     plan: FftwPlan,
     /// Alignments of the input and the output that the plan is for; any, if `None`.
     alignments: Option<[c_int; 2]>,
@@ -228,40 +229,44 @@ pub(crate) struct FftwMatrix<T> {
 }
 
 // SAFETY: a plan is only read by executions and destroyed by its owner alone.
-unsafe impl<T> Send for FftwMatrix<T> {}
+unsafe impl<T> Send for FftwTransform<T> {}
 
-impl<T: Real + FftNum> FftwMatrix<T> {
-    /// Plans the transform of a `side` by `side` matrix on `threads` threads for a copy of `input`, by timing it into `output`.
-    /// Fails if a library is missing, or refuses the side. Panics if the matrix or the output has another number of elements.
+impl<T: Real + FftNum> FftwTransform<T> {
+    /// Plans transforms on `threads` threads for a copy of `input`, by timing them into `output`. Fails if a library is missing, or refuses
+    /// an extent. Panics if an array has another number of elements.
     pub(crate) fn new(
-        side: usize,
+        transforms: &Transforms,
         threads: usize,
         input: &[T],
         output: &mut [Complex<T>],
     ) -> CellResult<Self> {
-        assert_eq!((input.len(), output.len()), (side * side, side * side));
+        let elements = transforms.elements();
+        assert_eq!((input.len(), output.len()), (elements, elements));
         let fftw = Fftw::of(T::DTYPE)?;
-        let refused = || CellError::Failed(format!("FFTW makes no plan for a side of {side}"));
-        let length = c_int::try_from(side).map_err(|_| refused())?;
-        let threads = c_int::try_from(threads).map_err(|_| refused())?;
+        let refused = || CellError::Failed(format!("FFTW makes no plan for {transforms:?}"));
+        let int = |number: usize| c_int::try_from(number).map_err(|_| refused());
+        let sides = transforms.sides.iter().map(|side| int(*side)).collect::<CellResult<Vec<c_int>>>()?;
+        let (rank, batch) = (int(sides.len())?, int(transforms.batch)?);
+        let (distance, threads) = (int(transforms.points())?, int(threads)?);
         let mut copy = input.to_vec();
         let planned = fftw.alignments(&copy, output);
         let alignments = (planned == fftw.alignments(input, output)).then_some(planned);
         let (source, target) = (copy.as_mut_ptr().cast(), output.as_mut_ptr().cast::<c_void>());
         let flags = if alignments.is_some() { MEASURE } else { MEASURE | UNALIGNED };
-        let sizes = [length, length];
-        // SAFETY: the planner works in arrays of as many elements of the library's type as the sizes say, with rows of one
+        // SAFETY: the planner works in arrays of as many elements of the library's type as the sizes and their number say, with rows of one
         // length in both, and nobody else is in it.
         let plan = unsafe {
-            let (_alone, rows) = (planner(), sizes.as_ptr());
+            let (_alone, sides) = (planner(), sides.as_ptr());
             (fftw.plan_with_nthreads)(threads);
             (fftw.set_timelimit)(PLAN_S);
-            (fftw.plan_many_dft_r2c)(2, rows, 1, source, rows, 1, 0, target, rows, 1, 0, flags)
+            (fftw.plan_many_dft_r2c)(
+                rank, sides, batch, source, sides, 1, distance, target, sides, 1, distance, flags,
+            )
         };
         if plan.is_null() {
             return Err(refused());
         }
-        Ok(FftwMatrix { fftw, side, plan, alignments, element: PhantomData })
+        Ok(FftwTransform { fftw, elements, plan, alignments, element: PhantomData })
     }
 
     /// Returns whether the plan is for arrays with the alignments of these.
@@ -269,11 +274,10 @@ impl<T: Real + FftNum> FftwMatrix<T> {
         self.alignments.is_none_or(|planned| planned == self.fftw.alignments(input, output))
     }
 
-    /// Writes columns 0 to `side / 2` of every row of `output`, which has rows of `side` elements, as `input` has.
-    /// Panics if one of them has another number of elements, or the plan [is not for](FftwMatrix::is_for) them.
+    /// Writes the leading half of the columns of every row of `output`, up to the middle one, whose rows are as long as those of `input`.
+    /// Panics if one of them has another number of elements, or the plan [is not for](FftwTransform::is_for) them.
     pub(crate) fn transform(&self, input: &[T], output: &mut [Complex<T>]) {
-        let elements = self.side * self.side;
-        assert_eq!((input.len(), output.len()), (elements, elements));
+        assert_eq!((input.len(), output.len()), (self.elements, self.elements));
         assert!(self.is_for(input, output), "arrays were moved");
         let (source, target) = (input.as_ptr().cast_mut().cast(), output.as_mut_ptr().cast::<c_void>());
         // SAFETY: the plan is for arrays of as many elements of this type, with these alignments; it only reads the input.
@@ -281,7 +285,7 @@ impl<T: Real + FftNum> FftwMatrix<T> {
     }
 }
 
-impl<T> Drop for FftwMatrix<T> {
+impl<T> Drop for FftwTransform<T> {
     fn drop(&mut self) {
         let _alone = planner();
         // SAFETY: the plan was made, nothing executes it any more, and the lock keeps other threads out of the planner.
@@ -320,10 +324,14 @@ mod tests {
     fn a_plan_for_vectors_is_not_for_arrays_at_any_address() {
         let (side, zero) = (8, Complex::new(0.0f32, 0.0));
         let (input, mut output) = (vec![1.0f32; side * side + 1], vec![zero; side * side]);
-        let Ok(plan) = FftwMatrix::new(side, 1, &input[1..], &mut output) else { return };
+        let Ok(plan) = FftwTransform::new(&Transforms::square(side), 1, &input[1..], &mut output) else {
+            return;
+        };
         plan.transform(&input[1..], &mut output);
         assert_eq!(output[0].re, 64.0);
-        let Ok(plan) = FftwMatrix::new(side, 1, &input[..64], &mut output) else { return };
+        let Ok(plan) = FftwTransform::new(&Transforms::square(side), 1, &input[..64], &mut output) else {
+            return;
+        };
         assert!(
             plan.is_for(&input[..64], &output)
                 && (!plan.is_for(&input[1..], &output) || plan.alignments.is_none())

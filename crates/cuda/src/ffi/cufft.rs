@@ -1,4 +1,4 @@
-//! cuFFT plans for square 2-D transforms as owned values. The caller allocates their work areas.
+//! cuFFT plans as owned values. The caller allocates their work areas.
 //!
 //! API: <https://docs.nvidia.com/cuda/cufft/>.
 
@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use cudarc::cufft::sys::{self, cufftType};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+use gpubench_ops::fft::Transforms;
 use gpubench_report::case::DType;
 
 use super::succeeded;
@@ -20,24 +21,26 @@ fn check(call: &str, status: sys::cufftResult) -> Result<()> {
     succeeded(call, status)
 }
 
-/// A forward 2-D transform of `n x n` elements, with its work area: of real elements to the left half of complex ones, or of
-/// complex elements in place.
-pub(crate) struct SquareTransform<T> {
+/// Forward transforms with their work area: of real elements to the leading half of the columns of complex ones, or of complex elements in
+/// place.
+pub(crate) struct PlannedTransforms<T> {
     raw: sys::cufftHandle,
     stream: Arc<CudaStream>,
     is_real: bool,
-    area: usize,
+    elements: usize,
     /// The plan uses it as long as it exists.
     _work: Option<CudaSlice<u8>>,
     element: PhantomData<T>,
 }
 
-impl<T: DeviceElement> SquareTransform<T> {
+impl<T: DeviceElement> PlannedTransforms<T> {
     /// Makes the plan, and allocates its work area.
-    pub(crate) fn new(cuda: &Cuda, n: usize, is_real: bool) -> Result<Self> {
-        let side =
-            c_longlong::try_from(n).ok().filter(|side| *side >= 1 && side.checked_mul(*side).is_some());
-        let side = side.ok_or_else(|| CellError::Failed(format!("cuFFT cannot index {n} x {n} elements")))?;
+    pub(crate) fn new(cuda: &Cuda, transforms: &Transforms, is_real: bool) -> Result<Self> {
+        let long =
+            |number: usize| c_longlong::try_from(number).map_err(|error| CellError::call("cuFFT", error));
+        let mut sides = transforms.sides.iter().map(|side| long(*side)).collect::<Result<Vec<_>>>()?;
+        let rank = c_int::try_from(sides.len()).map_err(|error| CellError::call("cuFFT", error))?;
+        let (points, batch) = (long(transforms.points())?, long(transforms.batch)?);
         let stream = &cuda.stream;
         stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut raw: sys::cufftHandle = 0;
@@ -45,23 +48,25 @@ impl<T: DeviceElement> SquareTransform<T> {
         check("cufftCreate", unsafe { sys::cufftCreate(&mut raw) })?;
         // From here on, Drop destroys the handle.
         let (stream, element) = (Arc::clone(stream), PhantomData);
-        let mut plan = SquareTransform { raw, stream, is_real, area: n * n, _work: None, element };
+        let elements = transforms.elements();
+        let mut plan = PlannedTransforms { raw, stream, is_real, elements, _work: None, element };
         // SAFETY: the handle is live and has no plan yet, as this call requires.
         check("cufftSetAutoAllocation", unsafe { sys::cufftSetAutoAllocation(raw, 0) })?;
-        let (mut sides, mut input, mut output) = ([side; 2], [side; 2], [side; 2]);
-        let sides = sides.as_mut_ptr();
-        // From real elements: the first `n / 2 + 1` elements of rows of length `n`. Otherwise packed rows.
+        let (mut input, mut output) = (sides.clone(), sides.clone());
+        // From real elements: the leading half of rows as long as those of the input. Otherwise packed rows.
         let (kind, inembed, onembed) = match (T::DTYPE, is_real) {
             (DType::F32, true) => (cufftType::CUFFT_R2C, input.as_mut_ptr(), output.as_mut_ptr()),
             (DType::F64, true) => (cufftType::CUFFT_D2Z, input.as_mut_ptr(), output.as_mut_ptr()),
             (DType::F32, false) => (cufftType::CUFFT_C2C, null_mut(), null_mut()),
             (DType::F64, false) => (cufftType::CUFFT_Z2Z, null_mut(), null_mut()),
         };
-        let (area, mut bytes) = (side * side, 0);
-        // SAFETY: the handle is live; the three arrays hold `rank` = 2 entries each, or are null together,
-        // which makes cuFFT ignore strides and distances and take packed data.
+        let (sides, mut bytes) = (sides.as_mut_ptr(), 0);
+        // SAFETY: the handle is live; the three arrays hold `rank` entries each, or are null together, which makes cuFFT ignore strides
+        // and distances and take packed data.
         let made = unsafe {
-            sys::cufftMakePlanMany64(raw, 2, sides, inembed, 1, area, onembed, 1, area, kind, 1, &mut bytes)
+            sys::cufftMakePlanMany64(
+                raw, rank, sides, inembed, 1, points, onembed, 1, points, kind, batch, &mut bytes,
+            )
         };
         check("cufftMakePlanMany64", made)?;
         // SAFETY: the handle has its plan, and the stream outlives it: this value shares its ownership.
@@ -80,11 +85,11 @@ impl<T: DeviceElement> SquareTransform<T> {
         self.is_real
     }
 
-    /// Enqueues the transform of `input` (`n * n` reals). Writes columns 0 to `n / 2` of every row of `output` (`n *
-    /// n` complex elements, `2 * n * n` reals) and leaves the others unchanged.
+    /// Enqueues the transforms of `input`. Writes columns 0 to the middle one of every row of `output`, which has as many complex elements
+    /// as the input real ones, and leaves the others unchanged.
     pub(crate) fn transform_real(&self, input: &CudaSlice<T>, output: &mut CudaSlice<T>) -> Result<()> {
         let call = "real to complex transform";
-        self.check_use(call, true, &[(input.len(), self.area), (output.len(), 2 * self.area)])?;
+        self.check_use(call, true, &[(input.len(), self.elements), (output.len(), 2 * self.elements)])?;
         let (input, _read) = input.device_ptr(&self.stream);
         let (output, _write) = output.device_ptr_mut(&self.stream);
         // SAFETY: the plan is of this type and has its work area; the lengths were checked, and a shared and an
@@ -97,10 +102,10 @@ impl<T: DeviceElement> SquareTransform<T> {
         })
     }
 
-    /// Enqueues the transform of `data` in place: `n * n` complex elements, `2 * n * n` reals.
+    /// Enqueues the transforms of `data` in place: complex elements, pairs of reals.
     pub(crate) fn in_place(&self, data: &mut CudaSlice<T>) -> Result<()> {
         let call = "complex transform";
-        self.check_use(call, false, &[(data.len(), 2 * self.area)])?;
+        self.check_use(call, false, &[(data.len(), 2 * self.elements)])?;
         let (data, _write) = data.device_ptr_mut(&self.stream);
         // SAFETY: the plan is of this type and has its work area; the length was checked; cuFFT allows input and output to be
         // the same.
@@ -126,7 +131,7 @@ impl<T: DeviceElement> SquareTransform<T> {
     }
 }
 
-impl<T> Drop for SquareTransform<T> {
+impl<T> Drop for PlannedTransforms<T> {
     fn drop(&mut self) {
         // Work still in the queue uses the plan's tables.
         let _ = self.stream.synchronize();

@@ -133,7 +133,7 @@ pub const fn variant(op: &'static str, name: &'static str, summary: &'static str
 }
 
 /// Declares a variant like [`variant`] that computes every shape of its op.
-const fn shaped(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+pub const fn shaped(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
     declare(op, name, summary, Accuracy::Ieee, true, DType::ALL, Shapes::Any)
 }
 
@@ -150,6 +150,11 @@ const fn batched(op: &'static str, name: &'static str, summary: &'static str) ->
 /// Declares a variant like [`variant`] that runs only when it is named.
 pub const fn opt_in(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
     declare(op, name, summary, Accuracy::Ieee, false, DType::ALL, Shapes::Square)
+}
+
+/// Declares a variant like [`shaped`] that runs only when it is named.
+pub const fn shaped_opt_in(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+    declare(op, name, summary, Accuracy::Ieee, false, DType::ALL, Shapes::Any)
 }
 
 /// Declares a float32 variant of that accuracy that runs only when it is named.

@@ -345,8 +345,11 @@ impl<'a> Sweeps<'a> {
         let of_case = |(sweep, case, is_largest): &(&Sweep<'_>, &Comparison<'_>, bool)| {
             let of_kind = |kind| case.pair(kind).map_or(NONE.into(), |pair| speed_up(&pair));
             let mut fields = vec![Field::from(sweep.name.as_str()), case.family.size_text(case.n).into()];
+            // A single problem has no N from which a side wins.
+            let is_fixed = case.family.shape.is_some_and(|shape| !shape.varies());
             let from = |kind| match sweep.crossover(kind) {
                 _ if !is_largest => Field::from(""),
+                _ if is_fixed => NONE.into(),
                 found => found.map_or(NONE.into(), crossover_text::short).into(),
             };
             for kind in &copied {

@@ -24,7 +24,7 @@ mod sums;
 use gpubench_report::measure::stats::upper_median;
 use rayon::prelude::*;
 
-pub(super) use fourier::{dft, dft_of_reals};
+pub(super) use fourier::{dft, dft_of_axes};
 pub(super) use norm::{Block, one_norm};
 pub(super) use parts::{complex, csr, dense};
 pub(super) use products::{

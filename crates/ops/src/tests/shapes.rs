@@ -5,6 +5,7 @@ use gpubench_report::shape::{BATCH, Shape};
 
 use super::formats::{TF32, in_format};
 use super::*;
+use crate::fft::Transforms;
 use crate::matmul::Products;
 
 /// A case of a shape as a report writes it.
@@ -28,8 +29,13 @@ fn drawn(op: &dyn Op, count: u64, most: f64) -> Vec<String> {
     let mut drawn = (0u64..).map(|index| stream.uniform::<f64>(index));
     let mut extent = |most: f64| most.powf(drawn.next().unwrap()).round();
     let mut shape = || {
-        let mut parts: Vec<String> =
-            about.dimensions.iter().map(|name| format!("\"{name}\":{}", extent(most))).collect();
+        // An op with axes that a shape may lack has more elements with each.
+        let (count, most) = match about.dimensions.len() - about.needed {
+            0 => (about.needed, most),
+            axes => (about.needed + extent(axes as f64 + 1.0) as usize - 1, most.min(40.0)),
+        };
+        let named = about.dimensions[..count].iter();
+        let mut parts: Vec<String> = named.map(|name| format!("\"{name}\":{}", extent(most))).collect();
         for name in about.further {
             parts.push(match *name {
                 "layout" => format!("\"layout\":\"{}\"", ["nn", "nt", "tn", "tt"][extent(4.0) as usize - 1]),
@@ -62,7 +68,7 @@ fn right_answers_of_any_shape_are_far_below_the_bound() {
 #[test]
 fn a_square_shape_has_the_work_bytes_and_operands_of_its_size() {
     for op in shaped_ops() {
-        let dimensions = op.about().dimensions.iter().map(|name| format!("\"{name}\":12"));
+        let dimensions = op.about().square().iter().map(|name| format!("\"{name}\":12"));
         let text = format!("{{{}}}", dimensions.collect::<Vec<_>>().join(","));
         let (shaped, square) = (shaped(op.name(), &text, DType::F32), case(op.name(), 12, DType::F32));
         assert_eq!(op.inputs(&shaped), op.inputs(&square), "{shaped}");
@@ -82,8 +88,9 @@ fn footprints_of_any_shape_are_those_of_operands_and_answer_and_do_not_overflow(
             let case = shaped(op.name(), &shape, DType::F64);
             let inputs = op.inputs(&case);
             let answer = plain_answer(&case, &inputs);
-            let elements: usize = inputs.iter().chain(&answer).map(|operand| operand.values().len()).sum();
-            assert_eq!(op.footprint(&case), 8 * elements as u128, "{case}");
+            let bytes: u128 =
+                inputs.iter().chain(&answer).map(|operand| u128::from(operand.values().bytes())).sum();
+            assert_eq!(op.footprint(&case), bytes, "{case}");
         }
         let names = op.about().dimensions.iter().chain(op.about().further).filter(|name| **name != "layout");
         let largest = names.map(|name| format!("\"{name}\":{}", u64::MAX)).collect::<Vec<_>>().join(",");
@@ -111,6 +118,9 @@ fn the_mistakes_of_batches_and_layouts_are_wrong() {
             ("matmul", r#"{"m":300,"n":1,"k":64,"batch":3}"#),
             ("solve", r#"{"n":32,"rhs":3,"batch":5}"#),
             ("svd", r#"{"m":40,"n":8,"batch":4}"#),
+            ("fft", r#"{"nx":64,"batch":5}"#),
+            ("fft", r#"{"nx":6,"ny":9,"batch":3}"#),
+            ("fft", r#"{"nx":4,"ny":6,"nz":10,"batch":2}"#),
         ] {
             let case = shaped(op, shape, dtype);
             // The last matrix keeps the answer of an earlier call.
@@ -132,6 +142,24 @@ fn the_mistakes_of_batches_and_layouts_are_wrong() {
                     let values = values_of(part);
                     let each = values.len() / case.extent(BATCH) as usize;
                     change_all(part, |index, _| values[index % each]);
+                }
+                answer
+            });
+        }
+        for (asked, taken) in [
+            // One axis is left out, as in a transform of each plane or row; extents in another order; a batch for an axis.
+            (r#"{"nx":4,"ny":6,"nz":10}"#, r#"{"nx":6,"ny":10,"batch":4}"#),
+            (r#"{"nx":4,"ny":6,"nz":10}"#, r#"{"nx":6,"ny":4,"nz":10}"#),
+            (r#"{"nx":10,"ny":12}"#, r#"{"nx":12,"batch":10}"#),
+            (r#"{"nx":12,"batch":10}"#, r#"{"nx":10,"ny":12}"#),
+            (r#"{"nx":120}"#, r#"{"nx":12,"batch":10}"#),
+        ] {
+            rejects(&shaped("fft", asked, dtype), "another transform", |case, inputs| {
+                let mut answer =
+                    plain_answer(&Case { shape: serde_json::from_str(taken).ok(), ..case.clone() }, inputs);
+                if let Operand::Dense(dense) = &mut answer[0] {
+                    let cols = Transforms::of(case).cols;
+                    (dense.rows, dense.cols) = (dense.values.len() / cols, cols);
                 }
                 answer
             });

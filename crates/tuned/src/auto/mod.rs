@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use gpubench_backend::Prepared;
+use gpubench_backend::Variant;
 use gpubench_cuda::catalogue::{AUTO, Candidates, Choices, Need, Rules};
 use gpubench_cuda::kernels::{Capacity, KernelSource, PerSize};
-use gpubench_cuda::ops::{Kernel, LIBRARY_TABLES, PLAIN_TABLES, Setup, variant};
+use gpubench_cuda::ops::{Kernel, LIBRARY_TABLES, PLAIN_TABLES, Setup, shaped, variant};
 use gpubench_cuda::{CellError, Cuda, Library, Result};
 use gpubench_report::case::{Case, DType};
 
@@ -22,19 +23,20 @@ use trial::{Trials, of_all_sizes};
 
 /// One entry for every op that has rules, in the order of the ops.
 pub(crate) static KERNELS: &[Kernel] = &[
-    of("matmul"),
-    of("elementwise"),
-    of("reduction"),
-    of("fft"),
-    of("solve"),
-    of("spgemm"),
-    of("spmv"),
-    of("svd"),
+    of(variant("matmul", AUTO, SUMMARY)),
+    of(shaped("elementwise", AUTO, SUMMARY)),
+    of(shaped("reduction", AUTO, SUMMARY)),
+    of(variant("fft", AUTO, SUMMARY)),
+    of(variant("solve", AUTO, SUMMARY)),
+    of(variant("spgemm", AUTO, SUMMARY)),
+    of(variant("spmv", AUTO, SUMMARY)),
+    of(variant("svd", AUTO, SUMMARY)),
 ];
 
-const fn of(op: &'static str) -> Kernel {
-    let variant = variant(op, AUTO, "the fastest variant for this size and device (docs/variants.md)");
-    // `auto` needs only what the chosen variant needs, and `prepare` of that variant asks for it.
+const SUMMARY: &str = "the fastest variant for this size and device (docs/variants.md)";
+
+/// Declares `auto` for an op. It needs only what the chosen variant needs, and `prepare` of that variant asks for it.
+const fn of(variant: Variant) -> Kernel {
     Kernel::bare(variant, prepare)
 }
 

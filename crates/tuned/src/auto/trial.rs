@@ -71,7 +71,9 @@ impl Choices for Trials {
         if let Some((_, name)) = self.choices.iter().find(|(known, _)| known == case) {
             return Ok(Some(name));
         }
-        let candidates = if self.of_all_cases { of_all_sizes } else { of_rules };
+        // The rules were measured on random matrices; one of a file has rows of any length.
+        let by_trial = self.of_all_cases || case.matrix.is_some();
+        let candidates = if by_trial { of_all_sizes } else { of_rules };
         let names = candidates(case, &self.device);
         if names.len() < 2 {
             return Ok(None);

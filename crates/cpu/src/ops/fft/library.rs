@@ -1,10 +1,11 @@
-//! The two-dimensional real transform of a library, as its users call it.
+//! The real transform of a library, as its users call it.
 //!
-//! A library writes the leading half of the columns of the spectrum; the other half is its mirror image: element (i, j) is the
-//! conjugate of element (n - i, n - j), indices modulo n. A loop on the threads of the transform writes it.
+//! A library writes the leading half of the columns of the spectrum; the other half is its mirror image: an element is the conjugate of
+//! the one whose every index is the negative, modulo its extent. A loop on the threads of the transform writes it.
 
 use std::sync::{Mutex, PoisonError};
 
+use gpubench_ops::fft::Transforms;
 use gpubench_report::data::Real;
 use rayon::prelude::*;
 use rustfft::FftNum;
@@ -13,8 +14,8 @@ use rustfft::num_complex::Complex;
 use super::{SERIAL, Spectrum, spectrum};
 use crate::CellResult;
 use crate::libs::blas::BlasThreads;
-use crate::libs::dfti::MklMatrix;
-use crate::libs::fftw::FftwMatrix;
+use crate::libs::dfti::MklTransform;
+use crate::libs::fftw::FftwTransform;
 use crate::libs::openmp::OpenMp;
 use crate::ops::dense::{Matrices, MatrixKernel, prepared};
 use crate::ops::variants::{JobRequest, PreparedJob};
@@ -25,18 +26,18 @@ const MAX_CHOICE_SIDE: usize = 1024;
 
 struct MklFft<T> {
     pool: BlasThreads,
-    side: usize,
+    transforms: Transforms,
     threads: usize,
-    plan: MklMatrix<T>,
+    plan: MklTransform<T>,
     openmp: OpenMp,
 }
 
 pub(super) fn mkl<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob {
-    let side = request.side();
-    let pool = BlasThreads::new(request.threads, request.blas()?, side, MAX_CHOICE_SIDE)?;
+    let transforms = Transforms::of(request.case);
+    let pool = BlasThreads::new(request.threads, request.blas()?, transforms.side(), MAX_CHOICE_SIDE)?;
     let (threads, choices) = (pool.provider().threads(), pool.choices());
-    let (plan, openmp) = (MklMatrix::<T>::new(pool.provider(), side)?, OpenMp::of_intel()?);
-    prepared(spectrum(&mut request)?, MklFft { pool, side, threads, plan, openmp }, choices, None)
+    let (plan, openmp) = (MklTransform::<T>::new(pool.provider(), &transforms)?, OpenMp::of_intel()?);
+    prepared(spectrum(&mut request)?, MklFft { pool, transforms, threads, plan, openmp }, choices, None)
 }
 
 impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for MklFft<T> {
@@ -45,7 +46,7 @@ impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for MklFft<T> {
             // The old plan is for the old number, to which the pool may be set again if there is no new one.
             self.threads = 0;
             self.pool.choose(threads);
-            self.plan = MklMatrix::new(self.pool.provider(), self.side)?;
+            self.plan = MklTransform::new(self.pool.provider(), &self.transforms)?;
             self.threads = threads;
         }
         Ok(())
@@ -58,29 +59,32 @@ impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for MklFft<T> {
     fn compute(&mut self, Matrices { inputs: [input], results, .. }: &mut Spectrum<T>) -> CellResult<()> {
         self.pool.provider();
         self.plan.transform(input, &mut results[0])?;
-        mirror(self.side, &mut results[0], self.threads, |tasks, task| self.openmp.each(tasks, tasks, task));
+        mirror(&self.transforms, &mut results[0], self.threads, |tasks, task| {
+            self.openmp.each(tasks, tasks, task)
+        });
         Ok(())
     }
 }
 
 struct FftwFft<T: Real + FftNum> {
-    side: usize,
+    transforms: Transforms,
     threads: usize,
-    plan: FftwMatrix<T>,
+    plan: FftwTransform<T>,
 }
 
 pub(super) fn fftw<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob {
-    let (side, threads) = (request.side(), request.threads);
-    let choices = choices_for(side, MAX_CHOICE_SIDE, threads);
+    let (transforms, threads) = (Transforms::of(request.case), request.threads);
+    let choices = choices_for(transforms.side(), MAX_CHOICE_SIDE, threads);
     let mut matrices = spectrum::<T>(&mut request)?;
-    let plan = FftwMatrix::new(side, threads, &matrices.inputs[0], &mut matrices.results[0])?;
-    prepared(matrices, FftwFft { side, threads, plan }, choices, None)
+    let plan = FftwTransform::new(&transforms, threads, &matrices.inputs[0], &mut matrices.results[0])?;
+    prepared(matrices, FftwFft { transforms, threads, plan }, choices, None)
 }
 
 impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for FftwFft<T> {
     fn use_threads(&mut self, threads: usize, matrices: &mut Spectrum<T>) -> CellResult<()> {
         if threads != self.threads {
-            self.plan = FftwMatrix::new(self.side, threads, &matrices.inputs[0], &mut matrices.results[0])?;
+            let Matrices { inputs, results, .. } = matrices;
+            self.plan = FftwTransform::new(&self.transforms, threads, &inputs[0], &mut results[0])?;
             self.threads = threads;
         }
         Ok(())
@@ -94,46 +98,104 @@ impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for FftwFft<T> {
     fn compute(&mut self, Matrices { inputs: [input], results, .. }: &mut Spectrum<T>) -> CellResult<()> {
         if !self.plan.is_for(input, &results[0]) {
             // The arrays were moved to addresses of another alignment.
-            self.plan = FftwMatrix::new(self.side, self.threads, input, &mut results[0])?;
+            self.plan = FftwTransform::new(&self.transforms, self.threads, input, &mut results[0])?;
         }
         self.plan.transform(input, &mut results[0]);
-        mirror(self.side, &mut results[0], self.threads, |tasks, task| {
+        mirror(&self.transforms, &mut results[0], self.threads, |tasks, task| {
             (0..tasks).into_par_iter().with_max_len(1).for_each(task);
         });
         Ok(())
     }
 }
 
-/// Writes columns `n / 2 + 1` to `n - 1` of a spectrum from the other columns, as tasks for at most `threads` threads:
-/// `each` runs the task for every number below the number of tasks.
+/// Writes the right half of the columns of spectra from the left half, as tasks for at most `threads` threads: `each` runs the task for
+/// every number below the number of tasks.
 fn mirror<T: Real + FftNum>(
-    n: usize,
+    transforms: &Transforms,
     output: &mut [Complex<T>],
     threads: usize,
-    each: impl FnOnce(usize, &(dyn Fn(usize) + Sync)),
+    mut each: impl FnMut(usize, &(dyn Fn(usize) + Sync)),
 ) {
-    let tasks = if output.len() <= SERIAL { 1 } else { threads };
-    let (first, others) = output.split_at_mut(n);
-    let (upper, lower) = others.split_at_mut(n / 2 * n);
-    // Row 0 is its own mirror image, and so is row n / 2 of an even side.
-    let (paired, middle) = upper.split_at_mut(lower.len());
-    for row in [first, middle] {
-        for j in n / 2 + 1..row.len() {
-            row[j] = row[n - j].conj();
+    let (points, sides) = (transforms.points(), &transforms.sides[..]);
+    if output.len() <= SERIAL || threads == 1 {
+        return output.chunks_exact_mut(points).for_each(|spectrum| mirror_one(sides, spectrum));
+    }
+    // With a single axis, or enough arrays, each task has arrays of its own.
+    if sides.len() == 1 || transforms.batch >= threads {
+        let size = transforms.batch.div_ceil(threads) * points;
+        let shares: Vec<_> = output.chunks_mut(size).map(Mutex::new).collect();
+        return each(threads, &|task| {
+            let Some(share) = shares.get(task) else { return };
+            let mut share = share.lock().unwrap_or_else(PoisonError::into_inner);
+            share.chunks_exact_mut(points).for_each(|spectrum| mirror_one(sides, spectrum));
+        });
+    }
+    for spectrum in output.chunks_exact_mut(points) {
+        let (block, below) = (points / sides[0], &sides[1..]);
+        let [pairs, images] = mirror_unpaired(sides, spectrum);
+        let size = (pairs.len() / block).div_ceil(threads).max(1) * block;
+        let shares: Vec<_> = pairs.chunks_mut(size).zip(images.rchunks_mut(size)).map(Mutex::new).collect();
+        each(threads, &|task| {
+            let Some(share) = shares.get(task) else { return };
+            let (blocks, images) = &mut *share.lock().unwrap_or_else(PoisonError::into_inner);
+            mirror_blocks(below, block, blocks, images);
+        });
+    }
+}
+
+/// Completes the parts of a spectrum that are their own mirror images, at index 0 of the first axis and in the middle of an even one.
+/// Returns the parts between them and the mirror images of those, in the opposite order.
+fn mirror_unpaired<'a, T: Real + FftNum>(
+    sides: &[usize],
+    spectrum: &'a mut [Complex<T>],
+) -> [&'a mut [Complex<T>]; 2] {
+    let block = spectrum.len() / sides[0];
+    let (first, others) = spectrum.split_at_mut(block);
+    let (upper, lower) = others.split_at_mut(sides[0] / 2 * block);
+    let (pairs, middle) = upper.split_at_mut(lower.len());
+    for alone in [first, middle].into_iter().filter(|alone| !alone.is_empty()) {
+        mirror_one(&sides[1..], alone);
+    }
+    [pairs, lower]
+}
+
+/// Completes a spectrum with those axes.
+fn mirror_one<T: Real + FftNum>(sides: &[usize], spectrum: &mut [Complex<T>]) {
+    match sides {
+        [] => {}
+        [n] => (n / 2 + 1..*n).for_each(|j| spectrum[j] = spectrum[n - j].conj()),
+        [first, below @ ..] => {
+            let block = spectrum.len() / first;
+            let [pairs, images] = mirror_unpaired(sides, spectrum);
+            mirror_blocks(below, block, pairs, images);
         }
     }
-    let size = (paired.len() / n).div_ceil(tasks).max(1) * n;
-    let shares = paired.chunks_mut(size).zip(lower.rchunks_mut(size)).map(Mutex::new);
-    let shares: Vec<_> = shares.collect();
-    let fill = |task: usize| {
-        let Some(share) = shares.get(task) else { return };
-        let (rows, images) = &mut *share.lock().unwrap_or_else(PoisonError::into_inner);
-        for (row, image) in rows.chunks_exact_mut(n).zip(images.chunks_exact_mut(n).rev()) {
-            conjugate_backwards(&image[1..], &mut row[n / 2 + 1..]);
-            conjugate_backwards(&row[1..], &mut image[n / 2 + 1..]);
-        }
-    };
-    if tasks == 1 { fill(0) } else { each(tasks, &fill) }
+}
+
+/// Completes blocks with those axes and their mirror images, which come in the opposite order.
+fn mirror_blocks<T: Real + FftNum>(
+    sides: &[usize],
+    block: usize,
+    blocks: &mut [Complex<T>],
+    images: &mut [Complex<T>],
+) {
+    for (one, image) in blocks.chunks_exact_mut(block).zip(images.chunks_exact_mut(block).rev()) {
+        mirror_pair(sides, one, image);
+    }
+}
+
+/// Completes two spectra with those axes, of which each is the mirror image of the other.
+fn mirror_pair<T: Real + FftNum>(sides: &[usize], one: &mut [Complex<T>], image: &mut [Complex<T>]) {
+    let [first, below @ ..] = sides else { return };
+    if below.is_empty() {
+        conjugate_backwards(&image[1..], &mut one[first / 2 + 1..]);
+        return conjugate_backwards(&one[1..], &mut image[first / 2 + 1..]);
+    }
+    let block = one.len() / first;
+    let (one, others) = one.split_at_mut(block);
+    let (image, images) = image.split_at_mut(block);
+    mirror_pair(below, one, image);
+    mirror_blocks(below, block, others, images);
 }
 
 /// Writes as many conjugates as `to` has elements, the first of `from` last.

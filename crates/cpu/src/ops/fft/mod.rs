@@ -1,4 +1,4 @@
-//! The variants of the two-dimensional FFT of a real matrix with the full complex spectrum on the CPU.
+//! The variants of the FFT of real arrays with the full complex spectrum on the CPU.
 
 mod library;
 mod real;
@@ -6,6 +6,8 @@ mod tile;
 
 use std::sync::Arc;
 
+use gpubench_backend::Shapes;
+use gpubench_ops::fft::Transforms;
 use gpubench_report::data::Real;
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
@@ -20,30 +22,23 @@ use crate::operands::{HostMatrix, ShowMemory, memory};
 use crate::threads::{PerThread, wake};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
-    variant(
-        "-2d",
-        Scope::Mkl,
-        "{} (DFTI), two-dimensional r2c, then the mirrored half, all threads",
-        by_dtype!(mkl),
-    ),
+    variant("-2d", Scope::Mkl, "{} (DFTI), r2c, then the mirrored half, all threads", by_dtype!(mkl))
+        .of_shapes(Shapes::Any),
     variant(
         "realfft",
         Scope::Default,
         "rustfft for lines of own code: columns in pairs, then half of the rows, all threads",
         by_dtype!(realfft),
     ),
-    variant(
-        "fftw-2d",
-        Scope::Fftw,
-        "FFTW, two-dimensional r2c, then the mirrored half, all threads",
-        by_dtype!(fftw),
-    ),
+    variant("fftw-2d", Scope::Fftw, "FFTW, r2c, then the mirrored half, all threads", by_dtype!(fftw))
+        .of_shapes(Shapes::Any),
     variant(
         "rustfft",
         Scope::Default,
-        "rustfft: complex rows, transposed, complex rows again, all threads",
+        "rustfft: complex rows, then the other axes as rows of the transposed array, all threads",
         by_dtype!(rustfft),
-    ),
+    )
+    .of_shapes(Shapes::Any),
 ];
 
 /// Rows that one task transposes: whole cache lines of the source.
@@ -56,9 +51,10 @@ const SERIAL: usize = 1 << 14;
 type Spectrum<T> = Matrices<T, Complex<T>, 1>;
 
 fn spectrum<T: Real + FftNum>(request: &mut JobRequest<'_>) -> CellResult<Spectrum<T>> {
-    let (n, inputs) = (request.side(), request.operands()?);
-    let zeros = vec![Complex::new(T::zero(), T::zero()); n * n];
-    Ok(Matrices { inputs, copy: vec![], results: vec![HostMatrix::complex(n, n, zeros)] })
+    let (transforms, inputs) = (Transforms::of(request.case), request.operands()?);
+    let zeros = vec![Complex::new(T::zero(), T::zero()); transforms.elements()];
+    let (rows, cols) = (zeros.len() / transforms.cols, transforms.cols);
+    Ok(Matrices { inputs, copy: vec![], results: vec![HostMatrix::complex(rows, cols, zeros)] })
 }
 
 /// The transform of rustfft for one length, and workspace for each thread.
@@ -83,21 +79,22 @@ impl<T: FftNum, S> LineFft<T, S> {
 }
 
 struct ComplexFft<T: FftNum> {
-    side: usize,
     transposed: Vec<Complex<T>>,
-    lines: LineFft<T, ()>,
+    /// Transforms of the rows of arrays, then of their other axes, the last of them first.
+    axes: Vec<LineFft<T, ()>>,
 }
 
 fn rustfft<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob {
-    let (side, matrices) = (request.side(), spectrum::<T>(&mut request)?);
-    let transposed = matrices.results[0].to_vec();
-    prepared(matrices, ComplexFft { side, transposed, lines: LineFft::new(side, || ()) }, vec![], None)
+    let (transforms, matrices) = (Transforms::of(request.case), spectrum::<T>(&mut request)?);
+    let transposed = if transforms.sides.len() > 1 { matrices.results[0].to_vec() } else { vec![] };
+    let axes = transforms.sides.iter().rev().map(|side| LineFft::new(*side, || ())).collect();
+    prepared(matrices, ComplexFft { transposed, axes }, vec![], None)
 }
 
 impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for ComplexFft<T> {
     fn show(&self, show: ShowMemory<'_>) {
         show(memory(&self.transposed));
-        self.lines.scratch.each(|(work, ())| show(memory(work)));
+        self.axes.iter().for_each(|axis| axis.scratch.each(|(work, ())| show(memory(work))));
     }
 
     fn wake_threads(&mut self) -> CellResult<()> {
@@ -107,31 +104,45 @@ impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for ComplexFft<T> {
 
     /// Writes the spectra of the rows to the output, then the result.
     fn compute(&mut self, Matrices { inputs: [input], results, .. }: &mut Spectrum<T>) -> CellResult<()> {
-        let (n, lines, output) = (self.side, &self.lines, &mut results[0][..]);
-        output.par_chunks_mut(n).zip(input.par_chunks(n)).for_each(|(row, input)| {
-            for (z, x) in row.iter_mut().zip(input) {
+        let (output, [rows, others @ ..]) = (&mut results[0][..], &self.axes[..]) else { return Ok(()) };
+        let mut inner = rows.plan.len();
+        let lines = SERIAL.div_ceil(8 * inner) * inner;
+        output.par_chunks_mut(lines).zip(input.par_chunks(lines)).for_each(|(lines, input)| {
+            for (z, x) in lines.iter_mut().zip(input) {
                 *z = Complex::new(*x, T::default());
             }
-            lines.transform(row);
+            rows.transform(lines);
         });
-        transpose(n, output, &mut self.transposed);
-        self.transposed.par_chunks_mut(n).for_each(|row| lines.transform(row));
-        transpose(n, &self.transposed, output);
+        for axis in others {
+            let side = axis.plan.len();
+            let blocks =
+                output.par_chunks_mut(side * inner).zip(self.transposed.par_chunks_mut(side * inner));
+            blocks.for_each(|(block, transposed)| {
+                transpose([side, inner], block, transposed);
+                transposed.par_chunks_mut(side).for_each(|line| axis.transform(line));
+                transpose([inner, side], transposed, block);
+            });
+            inner *= side;
+        }
         Ok(())
     }
 }
 
-/// Transposes an `n` by `n` matrix, one band of rows of `to` per task.
-fn transpose<Z: Copy + Send + Sync>(n: usize, from: &[Z], to: &mut [Z]) {
-    to.par_chunks_mut(BAND * n).enumerate().for_each(|(band, rows)| {
+/// Transposes a matrix of rows and columns, one band of rows of `to` per task.
+fn transpose<Z: Copy + Send + Sync>([rows, cols]: [usize; 2], from: &[Z], to: &mut [Z]) {
+    let transpose = |(band, bands): (usize, &mut [Z])| {
         let first = band * BAND;
-        for block in (0..n).step_by(BAND) {
-            for (offset, row) in rows.chunks_mut(n).enumerate() {
-                let end = n.min(block + BAND);
+        for block in (0..rows).step_by(BAND) {
+            for (offset, row) in bands.chunks_mut(rows).enumerate() {
+                let end = rows.min(block + BAND);
                 for (source, z) in (block..end).zip(&mut row[block..end]) {
-                    *z = from[source * n + first + offset];
+                    *z = from[source * cols + first + offset];
                 }
             }
         }
-    });
+    };
+    if to.len() <= SERIAL {
+        return to.chunks_mut(BAND * rows).enumerate().for_each(transpose);
+    }
+    to.par_chunks_mut(BAND * rows).enumerate().for_each(transpose);
 }

@@ -3,7 +3,7 @@
 use gpubench_analysis::answer::{Contender, Kind};
 use gpubench_report::report::{Outcome, Row};
 use gpubench_text::grouped::{distinct, grouped};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Sweep, Sweeps};
 use crate::report::problems::UNTIMED;
@@ -83,7 +83,15 @@ impl Sweeps<'_> {
                 && lists(planned, "backends", &backends)
         };
         let planned = self.report.environment.settings["sweeps"].as_array().into_iter().flatten();
-        let sizes = planned.filter(is_of_sweep).flat_map(|planned| planned["sizes"].as_array());
+        // Shapes have sizes of their own.
+        let of_sweep = sweep.section.comparisons.first().and_then(|case| case.family.shape);
+        let shape = of_sweep.map_or(Value::Null, |shape| json!(shape));
+        let of_shape = |planned: &'_ Value| match planned["shapes"].as_array() {
+            Some(shapes) => shapes.iter().find(|one| one["shape"] == shape).map(|one| one["sizes"].clone()),
+            None => Some(planned["sizes"].clone()),
+        };
+        let sizes: Vec<Value> = planned.filter(is_of_sweep).filter_map(of_shape).collect();
+        let sizes = sizes.iter().filter_map(Value::as_array);
         let sizes: Vec<u64> = sizes.flatten().filter_map(Value::as_u64).collect();
         sizes.into_iter()
     }
@@ -92,7 +100,6 @@ impl Sweeps<'_> {
 #[cfg(test)]
 mod tests {
     use gpubench_report::report::{Report, example};
-    use serde_json::json;
 
     use super::*;
 
