@@ -228,7 +228,8 @@ fn mhz(first: Timestamp, second: Timestamp) -> Option<f64> {
     }
     let ns = second.0.checked_sub(first.0).filter(|ns| *ns > 0)?;
     let cycles = second.1.checked_sub(first.1).filter(|cycles| *cycles > 0)?;
-    Some(1e3 * cycles as f64 / ns as f64)
+    // Whole MHz: the timer counts in steps that are a larger share of any sample short enough to be taken often.
+    Some((1e3 * cycles as f64 / ns as f64).round())
 }
 
 /// Returns whether the clock was throttled. Returns `false` when either clock is unknown.
