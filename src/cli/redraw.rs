@@ -32,12 +32,6 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<()> {
             all.len()
         ));
     }
-    if let Some(most) = chart::crowded(&named, selection) {
-        stream::note(&format!(
-            "gpubench: a chart of these reports has {most} lines, too many to distinguish: name fewer reports, \
-             or print a table with 'gpubench show'"
-        ));
-    }
     let drawing = Drawing { formats: &formats, theme, selection };
     for path in chart::plot(&named, &args.out, &drawing, args.force)? {
         stream::note(&path.display().to_string());

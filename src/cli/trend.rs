@@ -18,7 +18,7 @@ const TREND_HELP: &str = "\
 Examples:
   gpubench trend results               print changes and their dates
   gpubench trend nightly --out trend   also write JSON, CSV and Markdown
-  gpubench trend nightly --ops fft --out trend --format png   a chart per case
+  gpubench trend nightly --ops fft --out trend --format png   a chart per series
   gpubench trend nightly --ops matmul --variants 'cublas*' --threshold 5%
   gpubench trend nightly --format json | jq '.series[] | select(.steps != [])'
 

@@ -84,8 +84,6 @@ exports.checks = {
     await row.locator("summary").focus();
     await page.keyboard.press("Enter");
     assert.ok(await more.isVisible());
-    const dots = await more.locator(".dots").getAttribute("d");
-    assert.ok(dots.split("h0").length > 12, "the samples are drawn");
     await row.locator("td").nth(3).click();
     assert.equal(await more.isVisible(), false);
   },

@@ -218,10 +218,7 @@ fn wrong_usage_and_unreadable_files_exit_2_with_advice_in_one_line() {
         --slowdown 3% => --plan
         old old --force => --out
         old empty => empty contains no report.json: give the folder of a run
-        old loose => loose contains no report.json: if the files in it are reports, name them: loose/run1.json loose/run2.json
-        old results/baselines => it contains baselines: name one, such as results/baselines/main
-        old main => main contains no report.json: to use the baseline of that name, give results/baselines/main
-        old ./main => to use the baseline of that name, give results/baselines/main",
+        old results/baselines => or a baseline such as results/baselines/main",
     );
 }
 

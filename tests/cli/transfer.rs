@@ -40,7 +40,7 @@ fn seconds(copy: &Value) -> f64 {
 }
 
 #[test]
-fn both_kinds_of_memory_are_measured_by_default_and_the_answer_names_what_they_decide() {
+fn both_kinds_of_memory_are_measured_by_default() {
     let (folder, screen) = run(SCRIPT, "--format json,md,csv,html");
     let report = folder.report("made");
     assert_eq!(report["environment"]["settings"]["options"]["transfer"], "both");
@@ -54,10 +54,7 @@ fn both_kinds_of_memory_are_measured_by_default_and_the_answer_names_what_they_d
     let speed_ups = &report["answer"]["sections"][0]["sizes"][1]["speed_ups"];
     let ratio = |kind: &str| speed_ups[kind]["ratio"]["value"].as_f64().unwrap();
     assert!(ratio("end_to_end") < 1.0 && ratio("end_to_end_pinned") > 1.0, "{speed_ups}");
-    let decides = "End to end depends on the host memory: sin 2048 CPU 1.09x pageable, GPU 7.63x pinned.";
     assert_contains(&flat(&screen), &[" pageable from N pinned ", "GPU 7.63x"]);
-    assert_contains(&flat(&folder.succeeds("show made --tables").stdout), &[decides]);
-    assert_contains(&flat(&folder.read("made/report.md")), &[decides]);
     let csv = folder.read("made/report.csv");
     let line = |number: usize| csv.lines().nth(number).unwrap().split(',').collect::<Vec<_>>();
     let place = line(0).iter().position(|heading| *heading == "upload_pinned_host_s").unwrap();

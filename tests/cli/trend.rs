@@ -54,7 +54,10 @@ fn a_folder_for_results_gets_files_and_charts_and_keeps_existing_files() {
     folder.succeeds("trend nightly --out made/here").prints(&["1.50x slower"]);
     assert_eq!(folder.names_in("made/here"), ["trend.csv", "trend.json", "trend.md"]);
     folder.succeeds("trend nightly --out made/charts --format png");
-    assert_eq!(folder.names_in("made/charts"), ["trend-matmul-f32-n4.png"]);
+    assert_eq!(
+        folder.names_in("made/charts"),
+        ["trend-1-matmul-f32-n4-sim-host.png", "trend-2-matmul-f32-n4-sim-accelerator.png"]
+    );
     folder.refuses("trend nightly --out made/here", "--force");
     folder.succeeds("trend nightly --out made/here --force");
     folder.succeeds("trend nightly --out made/here --format svg");

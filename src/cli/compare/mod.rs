@@ -14,7 +14,7 @@ use super::stream::ColorArgs;
 use super::{folder, stream, values};
 use crate::compare::{Comparison, Limits, Policy, compare_with_history, load, policy};
 use crate::report::file::save_all_in_new;
-use crate::write::compare::{ComparisonFormat, FORMATS, GITHUB, Sanitized, TABLE, View, job_summary};
+use crate::write::compare::{ComparisonFormat, FORMATS, GITHUB, TABLE, View, job_summary};
 
 /// The variable that names the file for the summary of a step of GitHub Actions.
 const JOB_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
@@ -192,19 +192,18 @@ fn deliver(
     if formats.contains(&&GITHUB) {
         add_job_summary(comparison);
     }
-    let comparison = Sanitized::of(comparison);
     let Some(out) = out else {
-        return stream::print(&formats[0].text(&comparison, &view)?);
+        return stream::print(&formats[0].text(comparison, &view)?);
     };
     let plain = View { color: false, ..view };
     let mut files = vec![];
     for format in formats {
-        files.extend(format.files(&comparison, &plain)?);
+        files.extend(format.files(comparison, &plain)?);
     }
     for path in save_all_in_new(out, &files, args.force)? {
         stream::note(&format!("gpubench: wrote {}", path.display()));
     }
-    stream::print(&TABLE.text(&comparison, &view)?)
+    stream::print(&TABLE.text(comparison, &view)?)
 }
 
 /// Appends the summary to the file that GitHub Actions names, if any. A failure is only reported, because the verdict

@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 use gpubench::compare::{Comparison, Run, Runs};
 use gpubench::data::hash::fnv1a;
 use gpubench::report::{Report, example};
-use gpubench::write::compare::{FORMATS as COMPARISON_FORMATS, Sanitized, View as ComparisonView};
+use gpubench::write::compare::{FORMATS as COMPARISON_FORMATS, View as ComparisonView};
 
 /// A reader, and the syntax of its files.
 pub struct Target {
@@ -100,6 +100,6 @@ fn side(name: &str, report: Report) -> Runs {
 fn write_comparison(comparison: &Comparison, formats: Formats) {
     let view = ComparisonView { all_cells: true, color: false };
     for format in formats.of(COMPARISON_FORMATS.all) {
-        accepted(format.text(&Sanitized::of(comparison), &view));
+        accepted(format.text(comparison, &view));
     }
 }

@@ -12,8 +12,6 @@ mod names;
 pub mod refinement;
 mod sections;
 mod speed_up;
-#[cfg(test)]
-mod trial;
 mod versus;
 mod winner;
 
@@ -89,44 +87,4 @@ pub(crate) fn exact(value: f64) -> Estimate {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn exact_figures_stay_exact() {
-        assert_eq!(exact(2.0).plus(exact(3.0)), exact(5.0));
-        assert_eq!(exact(3.0).over(exact(2.0)), Some(exact(1.5)));
-        assert_eq!(exact(3.0).over(exact(0.0)), None);
-        assert_eq!(Estimate { value: 3.0, low: 0.0, high: 4.0 }.over(exact(1.0)), None);
-    }
-
-    #[test]
-    fn an_interval_beside_an_exact_figure_carries_over_whole() {
-        let wide = Estimate { value: 4.0, low: 3.0, high: 6.0 };
-        let ratio = wide.over(exact(2.0)).unwrap();
-        assert!((ratio.low - 1.5).abs() < 1e-12 && (ratio.high - 3.0).abs() < 1e-12, "{ratio:?}");
-        let ratio = exact(12.0).over(wide).unwrap();
-        assert!((ratio.low - 2.0).abs() < 1e-12 && (ratio.high - 4.0).abs() < 1e-12, "{ratio:?}");
-    }
-
-    proptest! {
-        /// The intervals of two figures at their extremes never give a narrower interval than theirs together.
-        #[test]
-        fn ratios_lie_within_the_extremes_of_their_intervals(
-            a in 1e-6..1e3, b in 1e-6..1e3, share in proptest::array::uniform4(0.0..0.5),
-        ) {
-            let of = |value: f64, below: f64, above: f64| Estimate {
-                value, low: value * (1.0 - below), high: value * (1.0 + above),
-            };
-            let (a, b) = (of(a, share[0], share[1]), of(b, share[2], share[3]));
-            let ratio = a.over(b).unwrap();
-            let slack = 1e-9 * ratio.value;
-            prop_assert!(ratio.low <= ratio.value && ratio.value <= ratio.high);
-            prop_assert!(ratio.low >= a.low / b.high - slack && ratio.high <= a.high / b.low + slack);
-            prop_assert!(ratio.low <= (a.low / b.value).min(a.value / b.high) + slack);
-            let sum = a.plus(b);
-            prop_assert!(sum.low >= a.low + b.low - slack && sum.high <= a.high + b.high + slack * 1e3);
-        }
-    }
-}
+mod tests;

@@ -19,11 +19,6 @@ impl Names {
         Names { several }
     }
 
-    /// Returns whether a side has several backends.
-    pub fn has_several(&self) -> bool {
-        self.several.contains(&true)
-    }
-
     /// The name of a row's variant.
     pub fn name(&self, row: &Row) -> String {
         self.of_side(row, row.variant_text())

@@ -122,29 +122,13 @@ fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {
         path.join("gpu0").display()
     );
     let inner = baseline::visible(path)?;
-    let runs: Vec<PathBuf> = inner.iter().filter(|inner| file::is_in(inner)).cloned().collect();
-    ensure!(!runs.is_empty(), "{shown} contains no {}: {}", file::FILE_NAME, suggestion(path, &inner));
+    let runs: Vec<PathBuf> = inner.into_iter().filter(|inner| file::is_in(inner)).collect();
+    ensure!(
+        !runs.is_empty(),
+        "{shown} contains no {}: give the folder of a run, a folder of such folders, a report's file, or a baseline such as \
+         {}/main",
+        file::FILE_NAME,
+        baseline::FOLDER
+    );
     Ok(runs)
-}
-
-fn suggestion(path: &Path, inner: &[PathBuf]) -> String {
-    let is_baseline = |path: &PathBuf| path.join(baseline::FILE_NAME).is_file();
-    let hidden = path.strip_prefix(".").unwrap_or(path);
-    let hidden = Path::new(baseline::FOLDER).join(hidden);
-    if is_baseline(&hidden) {
-        return format!("to use the baseline of that name, give {}", hidden.display());
-    }
-    if let Some(one) = inner.iter().find(|inner| is_baseline(inner)) {
-        return format!("it contains baselines: name one, such as {}", one.display());
-    }
-    let is_json = |path: &&PathBuf| path.is_file() && path.extension().is_some_and(|end| end == "json");
-    let json: Vec<String> = inner.iter().filter(is_json).map(|path| path.display().to_string()).collect();
-    match json.as_slice() {
-        [] => "give the folder of a run, a folder of such folders, or a report's file".into(),
-        [one] => format!("if the file in it is a report, name that file: {one}"),
-        [first, second, rest @ ..] => {
-            let more = if rest.is_empty() { "" } else { " and so on" };
-            format!("if the files in it are reports, name them: {first} {second}{more}")
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! The types of one side of a comparison: one or more runs of a sweep, and the variation that a baseline recorded.
 
-use gpubench_report::report::{Environment, Report};
+use gpubench_report::report::{Environment, Report, Row};
 use serde::{Deserialize, Serialize};
 
 /// A run and the file it was read from.
@@ -77,6 +77,11 @@ impl ReportRef {
 }
 
 impl Runs {
+    /// Returns the rows of all runs.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.runs.iter().flat_map(|run| &run.report.rows)
+    }
+
     pub(crate) fn is_same_run(&self, other: &Runs) -> bool {
         match (self.runs.as_slice(), other.runs.as_slice()) {
             ([a], [b]) => a.report == b.report,

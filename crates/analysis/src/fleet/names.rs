@@ -160,16 +160,5 @@ mod tests {
             let checked = check(names.iter().map(String::as_str));
             prop_assert!(checked.is_ok(), "{:?}: {:?}", names, checked);
         }
-
-        #[test]
-        fn numbered_names_are_unique_and_the_first_of_each_stays(names in prop::collection::vec("[ab]( \\([23]\\))?", 1..12)) {
-            let unique = numbered(&names);
-            prop_assert_eq!(unique.iter().collect::<HashSet<_>>().len(), names.len());
-            for (index, name) in names.iter().enumerate() {
-                if !names[..index].contains(name) {
-                    prop_assert_eq!(&unique[index], name);
-                }
-            }
-        }
     }
 }

@@ -22,8 +22,6 @@ pub(crate) struct LineFit {
     pub log: f64,
     /// Expected difference between the end and the beginning of the line.
     pub(crate) rise: f64,
-    /// Expected lag-one correlation of the noise around it.
-    pub(crate) correlation: f64,
 }
 
 /// The series `z_t = y_t - rho * y_(t-1)`, whose noise is uncorrelated.
@@ -49,20 +47,11 @@ impl Likelihood {
         log_sum(&self.over_correlations(cuts.len() > 1, |whitened| self.of_levels(whitened, cuts)))
     }
 
-    /// Expected lag-one correlation of the noise around levels that begin at `cuts`.
-    pub(crate) fn correlation(&self, cuts: &[usize]) -> f64 {
-        let logs = self.over_correlations(cuts.len() > 1, |whitened| self.of_levels(whitened, cuts));
-        self.expected(&logs, |whitened| whitened.rho)
-    }
-
     /// The marginal likelihood of a straight line instead of levels.
     pub(crate) fn line(&self) -> LineFit {
         let logs = self.over_correlations(true, |whitened| self.of_line(whitened).0);
-        LineFit {
-            log: log_sum(&logs),
-            rise: self.expected(&logs, |whitened| self.of_line(whitened).1),
-            correlation: self.expected(&logs, |whitened| whitened.rho),
-        }
+        let rises = self.whitened.iter().map(|whitened| self.of_line(whitened).1);
+        LineFit { log: log_sum(&logs), rise: weighted_mean(rises.zip(logs.iter().copied())) }
     }
 
     /// Logarithms of prior times likelihood, one per correlation.
@@ -71,11 +60,6 @@ impl Likelihood {
         let all: f64 = weights.iter().sum();
         let each = self.whitened.iter().zip(weights);
         each.map(|(whitened, weight)| (weight / all).ln() + log(whitened)).collect()
-    }
-
-    /// Returns the mean of a value over the correlations, weighted by the exponentials of `logs`.
-    fn expected(&self, logs: &[f64], figure: impl Fn(&Whitened) -> f64 + Clone) -> f64 {
-        weighted_mean(self.whitened.iter().map(figure).zip(logs.iter().copied()))
     }
 
     /// Logarithm of the likelihood at one correlation: a regression on whitened indicators, with a tridiagonal matrix.
@@ -176,54 +160,4 @@ impl Whitened {
 /// Prior weight of a correlation. With steps low ones are likelier: strong correlation alone would explain a clear step.
 fn prior(rho: f64, has_steps: bool) -> f64 {
     if has_steps { (1.0 - rho).powi(4) } else { 1.0 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Residual sum of squares and determinant of the regression, with full matrices.
-    fn dense(values: &[f64], cuts: &[usize], rho: f64) -> (f64, f64) {
-        let first = (1.0 - rho * rho).sqrt();
-        let whiten = |y: &[f64]| -> Vec<f64> {
-            (0..y.len()).map(|t| if t == 0 { first * y[0] } else { y[t] - rho * y[t - 1] }).collect()
-        };
-        let level_of = |t: usize| cuts.iter().filter(|cut| **cut <= t).count() - 1;
-        let indicator = |level: usize| {
-            (0..values.len()).map(|t| f64::from(u8::from(level_of(t) == level))).collect::<Vec<_>>()
-        };
-        // Gram-Schmidt: the product of the squared norms is the determinant of the normal matrix.
-        let (mut rest, mut determinant) = (whiten(values), 1.0);
-        let mut basis: Vec<Vec<f64>> = vec![];
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let less = |a: &[f64], b: &[f64]| {
-            let share = dot(a, b) / dot(b, b);
-            a.iter().zip(b).map(|(a, b)| a - share * b).collect::<Vec<f64>>()
-        };
-        for level in 0..cuts.len() {
-            let column = basis.iter().fold(whiten(&indicator(level)), |column, known| less(&column, known));
-            determinant *= dot(&column, &column);
-            rest = less(&rest, &column);
-            basis.push(column);
-        }
-        (dot(&rest, &rest), determinant)
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn the_tridiagonal_regression_is_the_dense_one(
-            values in proptest::collection::vec(-1.0..1.0f64, 9..20), at in 1..4usize, length in 1..4usize,
-        ) {
-            let likelihood = Likelihood::new(&values, 0.1);
-            for cuts in [vec![0], vec![0, at], vec![0, at, at + length]] {
-                for one in &likelihood.whitened {
-                    let (squares, determinant) = dense(&values, &cuts, one.rho);
-                    let n = values.len() as f64;
-                    let expected = one.first.ln() - 0.5 * determinant.ln()
-                        - 0.5 * (n - 1.0) * (squares / n + 0.01).ln();
-                    proptest::prop_assert!((likelihood.of_levels(one, &cuts) - expected).abs() < 1e-8);
-                }
-            }
-        }
-    }
 }

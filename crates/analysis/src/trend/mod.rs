@@ -17,7 +17,7 @@ use crate::compare::Difference;
 use crate::compare::result::FlatCell;
 use crate::compare::runs::ReportRef;
 use anyhow::{Result, ensure};
-use gpubench_report::case::{Cache, Case, Cell};
+use gpubench_report::case::Cell;
 use gpubench_report::pattern::Pattern;
 use gpubench_report::report::Outcome;
 use gpubench_report::{Accuracy, Side};
@@ -167,16 +167,11 @@ impl TimeStep {
 }
 
 impl CellSeries {
-    /// Returns what the series of one chart share: the case except for its seed, and the cache state.
-    pub fn shared_case(&self) -> (Case, Cache) {
-        (Case { seed: 0, ..self.cell.case.clone() }, self.cell.cache)
-    }
-
     /// Returns whether another series is of the same cell except for the seed.
     pub fn is_same_but_for_seed(&self, other: &CellSeries) -> bool {
-        self.shared_case() == other.shared_case()
-            && self.cell.backend == other.cell.backend
-            && self.cell.variant == other.cell.variant
+        let mut cell = other.cell.clone();
+        cell.case.seed = self.cell.case.seed;
+        self.cell == cell
     }
 
     /// Returns the newest time over the best level: 1.1 is 10 % slower.

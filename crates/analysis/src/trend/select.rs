@@ -34,13 +34,12 @@ pub(crate) struct SelectedSteps {
     pub cuts: Vec<usize>,
     /// Difference between end and beginning in logarithms, if the series drifts instead of stepping.
     pub drift: Option<f64>,
-    pub(crate) correlation: f64,
 }
 
 /// Returns the likeliest levels, or one level with a drift. `min_step` is the smallest step of interest, in logarithms.
 pub(crate) fn select(logs: &[f64], min_step: f64) -> SelectedSteps {
     if logs.len() < MIN_REPORTS {
-        return SelectedSteps { cuts: vec![0], drift: None, correlation: 0.0 };
+        return SelectedSteps { cuts: vec![0], drift: None };
     }
     let likelihood = Likelihood::new(logs, min_noise(logs, min_step).max(1e-9));
     let mut cuts = likelihood.eliminate(likelihood.propose());
@@ -49,10 +48,10 @@ pub(crate) fn select(logs: &[f64], min_step: f64) -> SelectedSteps {
     let mut cuts = likelihood.eliminate(cuts);
     let line = likelihood.line();
     if line.rise.abs() >= min_step && likelihood.is_likelier(&line, &cuts) {
-        return SelectedSteps { cuts: vec![0], drift: Some(line.rise), correlation: line.correlation };
+        return SelectedSteps { cuts: vec![0], drift: Some(line.rise) };
     }
     likelihood.drop_uncertain(&mut cuts);
-    SelectedSteps { correlation: likelihood.correlation(&cuts), cuts, drift: None }
+    SelectedSteps { cuts, drift: None }
 }
 
 /// Returns the levels that begin at `cuts`: the index of the first value, and the values.

@@ -5,20 +5,9 @@ use std::collections::HashMap;
 
 use gpubench_analysis::compare::Verdict;
 use gpubench_analysis::compare::result::{Change, Comparison, Conclusion, Mean, MeanChange};
-use gpubench_text::count::counted;
-use gpubench_text::grouped::grouped;
 
 use super::phrases::{self, NONE};
 use crate::table::{Column, Field, Layout, Table, Tone};
-
-/// Maximum number of regressions, or of ratios across machines, that have a line of their own.
-const REGRESSIONS_SHOWN: usize = 24;
-
-const CELLS_SHOWN: usize = 12;
-
-const CELLS_SHOWN_WITH_REGRESSIONS: usize = 2;
-
-const VARIANTS_SHOWN: usize = 3;
 
 /// Splits the cells into those that decide the gate or are gains, which have a line, and those that are only counted.
 pub(super) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Change>) {
@@ -39,43 +28,6 @@ pub(super) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, 
         (a, b) => a.cmp(&b),
     });
     (lines, folded)
-}
-
-/// Splits the lines into those that are shown and those beyond the maximum.
-pub(super) fn shortened<'a>(lines: &[&'a Change]) -> (Vec<&'a Change>, Vec<&'a Change>) {
-    let has_regressions = lines.iter().any(|cell| cell.verdict.is_regression());
-    let others = if has_regressions { CELLS_SHOWN_WITH_REGRESSIONS } else { CELLS_SHOWN };
-    let (mut shown, mut hidden): (Vec<&Change>, Vec<&Change>) = (vec![], vec![]);
-    for &cell in lines {
-        let is_regression = cell.verdict.is_regression();
-        // Across machines the ratios are the only result.
-        let is_first = is_regression || cell.verdict == Verdict::NotJudged;
-        let max = if is_first { REGRESSIONS_SHOWN } else { others };
-        let same_kind = |other: &&&Change| match is_regression {
-            true => other.verdict.is_regression(),
-            false => other.verdict == cell.verdict,
-        };
-        let is_shown = shown.iter().filter(same_kind).count() < max;
-        if is_shown { shown.push(cell) } else { hidden.push(cell) }
-    }
-    (shown, hidden)
-}
-
-/// Counts the hidden cells by op and variant, one line per verdict: `476 more slower: 476 matmul cuda/cublas`.
-pub(super) fn hidden_counts(hidden: &[&Change]) -> Vec<String> {
-    let line = |(word, cells): (String, Vec<&&Change>)| {
-        let name = |cell: &Change| {
-            format!("{} {}/{}", cell.cell().case.op, cell.cell().backend, cell.cell().variant)
-        };
-        let mut variants = grouped(cells.iter().map(|cell| (name(cell), ())));
-        variants.sort_by_key(|(_, cells)| std::cmp::Reverse(cells.len()));
-        let others: usize = variants.iter().skip(VARIANTS_SHOWN).map(|(_, cells)| cells.len()).sum();
-        let named = variants.iter().take(VARIANTS_SHOWN);
-        let named = named.map(|(name, cells)| format!("{} {name}", cells.len()));
-        let named: Vec<String> = named.chain((others > 0).then(|| counted(others, "other"))).collect();
-        format!("{} more {word}: {}", cells.len(), named.join(", "))
-    };
-    grouped(hidden.iter().map(|cell| (phrases::verdict(cell), cell))).into_iter().map(line).collect()
 }
 
 pub(super) fn tone(verdict: Verdict) -> Tone {

@@ -6,8 +6,8 @@ mod groups;
 pub mod phrases;
 pub mod summary;
 
-use gpubench_analysis::compare::Severity;
-use gpubench_analysis::compare::result::{Comparison, Conclusion};
+use gpubench_analysis::compare::result::{Change, Comparison, Conclusion};
+use gpubench_analysis::compare::{Severity, Verdict};
 use gpubench_text::count::counted;
 use gpubench_text::cut::fitted;
 
@@ -18,6 +18,12 @@ use crate::table::Tone;
 const FOLDED_CELLS: usize = 200;
 
 const FOLDED_LINES: usize = 30;
+
+/// Maximum number of cells in the table of those that decide, the worst first; the others are counted.
+const CELLS: usize = 10;
+
+/// Maximum number of cells in a table of regressions, or of ratios across machines.
+const REGRESSIONS: usize = 24;
 
 /// Maximum number of characters of a text from another program in a medium that folds.
 const TEXT: usize = 300;
@@ -112,36 +118,30 @@ fn notes(comparison: &Comparison, detail: ComparisonDetail) -> Option<Block> {
 fn deciding_cells(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Block> {
     let ComparisonDetail { all_cells, folds } = detail;
     let (lines, others) = cells::split(comparison, all_cells);
-    let (shown, hidden) = if all_cells && !folds { (lines, vec![]) } else { cells::shortened(&lines) };
+    // Across machines the ratios are the only result.
+    let is_first = |cell: &&&Change| cell.verdict.is_regression() || cell.verdict == Verdict::NotJudged;
+    let max = lines.iter().filter(is_first).count().clamp(CELLS, REGRESSIONS);
+    let (shown, hidden) =
+        lines.split_at(if all_cells && !folds { lines.len() } else { lines.len().min(max) });
     if shown.is_empty() && !folds {
         return vec![];
     }
     let mut blocks = vec![Block::paragraph(summary::legend(comparison, all_cells || folds))];
     if !shown.is_empty() {
         let of = if all_cells { String::new() } else { format!(" of {}", comparison.cells.len()) };
-        let common = cells::common(&shown).map(|common| format!("; {common}")).unwrap_or_default();
+        let common = cells::common(shown).map(|common| format!("; {common}")).unwrap_or_default();
         let title = format!("{}{of}, worst first{common}", counted(shown.len(), "cell"));
-        blocks.push(Block::Table(cells::grid(&title, &shown, all_cells)));
-    }
-    if !hidden.is_empty() && !folds {
-        blocks.push(Block::Items(cells::hidden_counts(&hidden).into_iter().map(Into::into).collect()));
+        blocks.push(Block::Table(cells::grid(&title, shown, all_cells)));
     }
     blocks.extend(groups::reasons(comparison, detail));
-    let hint = "--all-cells shows every cell";
-    let rest = match (others.is_empty(), hidden.is_empty()) {
-        (false, _) => {
-            let counts = summary::counts(comparison, &others, None);
-            Some(if folds {
-                format!("Not in the table above: {counts}")
-            } else {
-                format!("Not shown: {counts}; {hint}")
-            })
-        }
-        (true, false) if !folds => Some(hint.to_owned()),
-        _ => None,
-    };
-    blocks.extend(rest.map(Block::paragraph));
-    let rest = [hidden, others].concat();
+    let rest = [hidden, others.as_slice()].concat();
+    if !rest.is_empty() {
+        let counts = summary::counts(comparison, &rest, None);
+        blocks.push(Block::paragraph(match folds {
+            true => format!("Not in the table above: {counts}"),
+            false => format!("Not shown: {counts}; --all-cells shows every cell"),
+        }));
+    }
     if folds && !rest.is_empty() {
         let shown = &rest[..rest.len().min(FOLDED_CELLS)];
         let common = cells::common(shown)

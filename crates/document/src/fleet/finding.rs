@@ -15,7 +15,7 @@ use gpubench_analysis::fleet::table::{FleetColumn, FleetTable};
 /// Maximum number of cases or members named in a sentence; the others are counted.
 const MAX_NAMED: usize = 4;
 
-/// Kinds of findings, in the order in which they are listed: those about single cells, which may be many, come last.
+/// Kinds of findings, in the order in which they are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum FindingKind {
@@ -27,8 +27,6 @@ pub(super) enum FindingKind {
     Pair,
     /// Devices of one model have different configurations.
     MixedClasses,
-    /// A GPU or host is slower or faster in one cell.
-    Cell,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -89,22 +87,6 @@ impl SimilarColumns<'_> {
         FleetFinding::new(self.table, column, FindingKind::Member, Some(log), text, next)
     }
 
-    /// Builds the finding about one cell; `whole` is the deviation of the member overall, if that is an outlier too.
-    pub(super) fn cell(&self, column: usize, line: usize, log: f64, whole: Option<f64>) -> FleetFinding {
-        let (table, like) = (self.table, self.median_of_others());
-        let whole = whole.map(|log| {
-            let direction = if log > 0.0 { "longer" } else { "less" };
-            format!(" (overall it takes {} {direction})", by(log))
-        });
-        let variants = self.other_variant(column, line).unwrap_or_default();
-        let (case, name) = (case(&table.lines[line].key), &table.columns[column].name);
-        let what = compared(log, "takes", "longer", &like);
-        let text = format!("{case}: {name} {what}{}{variants}", whole.unwrap_or_default());
-        let differences = self.differences(column).map(|differ| format!("{differ}; ")).unwrap_or_default();
-        let next = differences + &show(&table.columns[column]);
-        FleetFinding::new(table, column, FindingKind::Cell, Some(log), text, next)
-    }
-
     /// Builds the finding about two similar members, of which the first is slower.
     pub(super) fn pair(&self, slow: usize, fast: usize, log: f64) -> FleetFinding {
         let [slow_name, fast_name] = [slow, fast].map(|column| &self.table.columns[column].name);
@@ -154,17 +136,6 @@ impl SimilarColumns<'_> {
         let found = differing(&facts(column), &self.others(column).map(facts).collect::<Vec<_>>());
         (!found.is_empty()).then(|| format!("different from the others: {}", found.join(", ")))
     }
-
-    /// Returns the variant of a cell, if it differs from that of most similar columns.
-    fn other_variant(&self, column: usize, line: usize) -> Option<String> {
-        let line = &self.table.lines[line];
-        let own = &line.timing(column)?.variant;
-        let others = self.others(column).filter_map(|other| Some((&line.timing(other)?.variant, ())));
-        let others: Vec<(&String, ())> = others.collect();
-        let count = others.len();
-        let (usual, _) = grouped(others).into_iter().find(|(_, same)| 2 * same.len() > count)?;
-        (usual != own).then(|| format!(" (its best variant is {own}; for most others it is {usual})"))
-    }
 }
 
 pub(super) fn mixed_classes(table: &FleetTable<'_>) -> Vec<FleetFinding> {
@@ -196,23 +167,6 @@ pub(super) fn no_outliers(side: Side, class: &DeviceClass, count: usize) -> Stri
         2 => format!("The 2 similar {nouns} differ by at most 3 %: {class}."),
         _ => format!("No outlier among {count} similar {nouns}: {class}."),
     }
-}
-
-/// Returns a line saying that runs of one device or host are combined; `None` if each was measured once.
-pub(super) fn repeated_runs(by_device: &FleetTable<'_>) -> Option<String> {
-    let counts = by_device.columns.iter().map(|column| column.members.len());
-    let counts: Vec<usize> = counts.filter(|count| *count > 1).collect();
-    let runs: usize = counts.iter().sum();
-    let of_two = if counts.contains(&2) { " (of two, the faster)" } else { "" };
-    let devices = counted(counts.len(), &noun(by_device.side, 1));
-    (runs > 0).then(|| match by_device.side {
-        Side::Gpu => format!(
-            "{runs} runs of {devices}: gpubench judges each device once, by the median run of each case."
-        ),
-        Side::Cpu => {
-            format!("{runs} runs on {devices}: each host's column has the median run of each case{of_two}.")
-        }
-    })
 }
 
 /// `matmul N=1000 f32, cold cache`.

@@ -1,10 +1,8 @@
-//! Finds outliers in a fleet: members and cells that differ from similar ones, and missing times.
+//! Finds outliers in a fleet: members that differ from similar ones, and missing times.
 
 use super::finding::{self, FindingKind, FleetFinding, SimilarColumns};
 use gpubench_analysis::fleet::best::BestResult;
-use gpubench_analysis::fleet::outliers::{
-    LogTime, Outliers, against_others, cell_against_others, find_outliers, is_far, pair,
-};
+use gpubench_analysis::fleet::outliers::{LogTime, against_others, find_outliers, is_far, pair};
 use gpubench_analysis::fleet::table::{FleetLine, FleetTable};
 
 /// Smallest excess over the deviation of its member for which an op is named.
@@ -28,7 +26,7 @@ pub(super) fn findings(by_device: &FleetTable<'_>) -> Vec<FleetFinding> {
     found
 }
 
-/// Returns one line if runs of one device are combined, and one line per device class without findings.
+/// Returns one line per device class without findings.
 pub(super) fn no_outliers(by_device: &FleetTable<'_>, findings: &[FleetFinding]) -> Vec<String> {
     let has_finding = |column: &usize| {
         let name = &by_device.columns[*column].name;
@@ -38,10 +36,10 @@ pub(super) fn no_outliers(by_device: &FleetTable<'_>, findings: &[FleetFinding])
             .any(|finding| finding.name == *name)
     };
     let classes = by_device.classes().into_iter();
-    let quiet = classes
+    classes
         .filter(|(_, columns)| by_device.shares_times(columns) && !columns.iter().any(has_finding))
-        .map(|(class, columns)| finding::no_outliers(by_device.side, class, columns.len()));
-    finding::repeated_runs(by_device).into_iter().chain(quiet).collect()
+        .map(|(class, columns)| finding::no_outliers(by_device.side, class, columns.len()))
+        .collect()
 }
 
 fn log_times(table: &FleetTable<'_>, column: usize) -> Vec<Option<LogTime>> {
@@ -50,21 +48,15 @@ fn log_times(table: &FleetTable<'_>, column: usize) -> Vec<Option<LogTime>> {
     table.lines.iter().map(time).collect()
 }
 
-/// Returns the findings about members and cells among at least three similar columns.
+/// Returns the findings about members among at least three similar columns.
 fn unusual(similar: &SimilarColumns<'_>) -> Vec<FleetFinding> {
     let SimilarColumns { table, columns } = similar;
     let times: Vec<_> = columns.iter().map(|&column| log_times(table, column)).collect();
-    let Outliers { members, cells } = find_outliers(&times);
-    let of_members = members.iter().filter_map(|&member| {
+    let of_member = |member: usize| {
         let log = against_others(&times, member)?;
         Some(similar.member(columns[member], log, most_affected(table, &times, member, log)))
-    });
-    let of_cells = cells.iter().filter_map(|&(member, line)| {
-        let log = cell_against_others(&times, member, line)?;
-        let whole = against_others(&times, member).filter(|_| members.contains(&member));
-        Some(similar.cell(columns[member], line, log, whole))
-    });
-    of_members.chain(of_cells).collect()
+    };
+    find_outliers(&times).into_iter().filter_map(of_member).collect()
 }
 
 /// Returns the op that deviates most in the member's direction, with its deviation.
@@ -156,18 +148,6 @@ mod tests {
     }
 
     #[test]
-    fn a_single_slow_cell_is_reported_with_the_variant_that_made_it_so() {
-        let fleet = eight(|report| {
-            scale(report, "fft", 2.5);
-            let rows = report.rows.iter_mut().filter(|row| row.case.op == "fft");
-            rows.for_each(|row| row.variant = "slow".into());
-        });
-        let expected = "fft N=1000 f32, cold cache: c GPU 0 takes 2.5 times as long as the median of 7 similar devices \
-        (its best variant is slow; for most others it is best); rows: gpubench show FLEET --member 'c GPU 0' --all-variants";
-        assert_eq!(texts(&fleet, Side::Gpu), [expected]);
-    }
-
-    #[test]
     fn two_devices_that_differ_are_reported_without_saying_which_is_unusual() {
         let two = |factor: f64| texts(&fleet(vec![member("a", 1.0), member("b", factor)]), Side::Gpu);
         let found = two(1.08);
@@ -183,12 +163,10 @@ mod tests {
     fn missing_times_are_reported_first() {
         let fleet = eight(|report| {
             report.rows[1] = without_time("matmul", 1000, "cuda", "best", Outcome::Failed, "a crash", None);
-            scale(report, "fft", 2.5);
         });
         let found = texts(&fleet, Side::Gpu);
         let expected = "c GPU 0 has no time for 1 case that similar devices measured: matmul N=1000 f32, cold cache (failed: a crash)";
         assert!(found[0].starts_with(expected), "{found:?}");
-        assert_eq!(found.len(), 2);
     }
 
     #[test]

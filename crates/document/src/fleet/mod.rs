@@ -4,7 +4,7 @@ mod facts;
 mod finding;
 mod findings;
 
-use gpubench_analysis::answer::libraries;
+use gpubench_analysis::answer::{Contender, Kind, Kinds, libraries};
 use gpubench_analysis::fleet::Fleet;
 use gpubench_analysis::fleet::best::{BestResult, LineKey};
 use gpubench_analysis::fleet::table::{FleetLine, FleetTable, tables};
@@ -13,11 +13,15 @@ use gpubench_report::case::{Family, density_text};
 use gpubench_report::report::quantity::{factor_within, time_within};
 use gpubench_report::report::{Outcome, Report};
 use gpubench_text::count::counted;
+use gpubench_text::words::capitalised;
 use serde::Serialize;
 
 use self::finding::{FleetFinding, noun};
 use self::findings::{findings, no_outliers};
 use crate::blocks::{Block, Document, DocumentSection, Remark};
+use crate::report::copies_clause;
+use crate::report::crossover_text::crossover_text;
+use crate::report::sweeps::{Sweep, Sweeps};
 use crate::table::{Column, Field, Layout, Table, Tone};
 
 const MARK: &str = "*";
@@ -178,8 +182,61 @@ fn time(line: &FleetLine, column: usize) -> Field {
     }
 }
 
+/// The speed-ups at the largest size and the crossovers of several reports, resident and end to end, with the libraries where
+/// these differ; empty where no report has both contenders.
+pub fn speed_ups(members: &[(&str, &Report)]) -> Vec<Block> {
+    let of_each: Vec<Sweeps<'_>> = members.iter().map(|(_, report)| Sweeps::of(report)).collect();
+    let mut lines: Vec<&Sweep<'_>> = vec![];
+    for sweep in of_each.iter().flat_map(|sweeps| &sweeps.all).filter(|sweep| !sweep.crossovers.is_empty()) {
+        if !lines.iter().any(|line| line.is_like(sweep)) {
+            lines.push(sweep);
+        }
+    }
+    let Some(versus) = of_each.first().map(|sweeps| sweeps.versus).filter(|_| !lines.is_empty()) else {
+        return vec![];
+    };
+    let rows = || members.iter().flat_map(|(_, report)| &report.rows);
+    let kinds = Kinds::of(rows());
+    let table = |kind: Kind| {
+        let title = match kind {
+            Kind::Kernel | Kind::Resident => "With the data on the device".to_owned(),
+            _ => format!("{}, copies both ways included", capitalised(kinds.name(kind))),
+        };
+        let from = format!("{} faster from N", versus.label(Contender::B));
+        let of_member = |(name, _): &(&str, &Report)| {
+            [Column::figures("speed-up"), Column::figures(from.clone())]
+                .map(|one| one.in_groups([(*name).to_owned()]))
+        };
+        let columns = [Column::words("op")].into_iter().chain(members.iter().flat_map(of_member)).collect();
+        let row = |line: &&Sweep<'_>| {
+            let section = &line.section;
+            let family = section.common_family().clause();
+            let op = format!("{} {}{family}, {}", section.op, section.dtype, section.cache);
+            let of_member = |sweeps: &Sweeps<'_>| {
+                let sweep = sweeps.all.iter().find(|sweep| sweep.is_like(line));
+                let speed_up = sweep.and_then(|sweep| sweep.largest(kind)).map(|(n, pair)| {
+                    format!("{} ({}) at {n}", pair.speed_up_text(), pair.speed_up.interval_text())
+                });
+                let from = sweep.and_then(|sweep| sweep.crossover(kind)).map(crossover_text);
+                [speed_up, from].map(|text| Field::from(text.unwrap_or_else(|| "-".into())))
+            };
+            [Field::from(op)].into_iter().chain(of_each.iter().flat_map(of_member)).collect()
+        };
+        Block::Table(Table::new(title, columns, lines.iter().map(row).collect()))
+    };
+    let shown = [Kind::Resident].into_iter().chain(kinds.end_to_end().iter().copied());
+    let note = format!(
+        "Resident: by the host's clock, launch and wait included, with the data on the device. End to end: also with {}, both \
+         ways. Best correct variants in full precision, at the largest N, with 95 % intervals. ?: the interval includes 1x, a \
+         tie; !: unreliable.",
+        copies_clause(rows(), &Kind::ALL),
+    );
+    let notes = [Some(note), other_libraries(members)].into_iter().flatten().map(Block::paragraph);
+    shown.map(table).chain(notes).collect()
+}
+
 /// Says which libraries each report measured, where these differ: the speed-ups then compare libraries too.
-pub fn other_libraries(members: &[(&str, &Report)]) -> Option<String> {
+fn other_libraries(members: &[(&str, &Report)]) -> Option<String> {
     let differs = |side: &Side| {
         let mut of_each = members.iter().map(|(_, report)| libraries::measured(report, *side));
         let first = of_each.next().unwrap_or_default();

@@ -233,15 +233,6 @@ mod tests {
     }
 
     #[test]
-    fn no_line_breaks_within_a_size() {
-        let found = found(Some(Place::At(312.0)), [Place::At(291.0), Place::At(336.0)], &[]);
-        assert_eq!(
-            crossover_clause(&found, Versus::SIDES),
-            "the GPU is faster from N\u{a0}=\u{a0}310 (290 to 340)"
-        );
-    }
-
-    #[test]
     fn crossovers_are_stated_in_words() {
         let at = Place::At;
         let both = [(100, 200, CPU), (500, 2048, GPU)];

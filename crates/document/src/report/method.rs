@@ -231,15 +231,6 @@ mod tests {
     }
 
     #[test]
-    fn the_sizes_that_refinement_added_are_named() {
-        let mut rows = [100, 31, 31].map(|n| example::measured("fft", n, "cpu", "realfft", 1e-3));
-        assert_eq!(line(&example::of(rows.to_vec()), "Sizes added"), None);
-        rows[1..].iter_mut().for_each(|row| row.added_by_refinement = true);
-        let found = line(&example::of(rows.to_vec()), "Sizes added");
-        assert_eq!(found.as_deref(), Some("Sizes added near crossovers: N = 31."));
-    }
-
-    #[test]
     fn sentences_describe_only_facts_of_the_report() {
         let mut row = example::measured("fft", 10, "cuda", "r2c", 1e-3);
         row.cache = Cache::Hot;

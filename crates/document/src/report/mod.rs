@@ -1,11 +1,9 @@
 //! The sentences and tables that a report consists of, for every format and the page: this folder knows no format.
 
 mod answered;
-pub mod by_backend;
 pub mod cautions;
 pub mod crossover_text;
 pub mod environment;
-mod free_memory;
 pub mod method;
 pub mod parts;
 pub mod phases;

@@ -7,7 +7,6 @@ use gpubench_report::{BusRates, Finding, Peaks};
 use gpubench_text::count::counted;
 use gpubench_text::words::json_word;
 
-use super::by_backend::by_backend;
 use super::cautions::{self, Caution, cautions};
 use super::environment::{clock_checks, described, device_state, settings_of, timer_overhead, version};
 use super::method::method;
@@ -16,7 +15,6 @@ use super::problems::{ProblemGroup, ended_early, groups, run_warnings, summary};
 use super::screen::legend;
 use super::sentences::paragraph;
 use super::sweeps::Sweeps;
-use super::sweeps::notes::grades;
 use super::tables::tables;
 use super::{ABOVE_PEAK, NONE, PEAK_MEANING};
 use crate::blocks::{Block, Document, DocumentSection, Remark, RichText};
@@ -52,7 +50,7 @@ pub fn document(report: &Report, all_variants: bool) -> Document {
         is_folded: true,
         ..DocumentSection::new("Phases, method and environment", details)
     };
-    let results = results(report, all_variants).into_iter().chain(backends(report)).collect();
+    let results = results(report, all_variants);
     let parts = [
         section("Answer", answer(report)),
         section("Results", results),
@@ -65,7 +63,9 @@ pub fn document(report: &Report, all_variants: bool) -> Document {
 
 /// What `--tables` shows below the first screen: the tables, their legend, notes and warnings, and cells without a time.
 pub fn all_tables(report: &Report, all_variants: bool) -> Vec<Block> {
-    let mut blocks: Vec<Block> = facts(report).into_iter().chain(results(report, all_variants)).collect();
+    let first_use = Sweeps::of(report).first_use().map(Block::paragraph);
+    let facts = in_words(report).into_iter().chain(first_use);
+    let mut blocks: Vec<Block> = facts.chain(results(report, all_variants)).collect();
     if !report.rows.is_empty() {
         blocks.extend(Block::items(method(report, all_variants)));
         blocks.extend(notes(report, all_variants));
@@ -78,33 +78,21 @@ pub fn all_tables(report: &Report, all_variants: bool) -> Vec<Block> {
 fn answer(report: &Report) -> Vec<Block> {
     let sweeps = Sweeps::of(report);
     let table = sweeps.table(false).map(Block::Table);
-    let sentences = match sweeps.comparisons() {
-        0 => vec![],
-        _ => paragraph(report).iter().map(|line| line.to_string()).collect(),
-    };
-    let notes = [sweeps.memory_decides(false), sweeps.first_use()];
-    let notes = notes.into_iter().flatten().map(Block::paragraph);
     let legend = table.is_some().then(legend);
-    Block::items(sentences).into_iter().chain(table).chain(notes).chain(legend).collect()
+    let note = sweeps.first_use().map(Block::paragraph);
+    in_words(report).into_iter().chain(table).chain(note).chain(legend).collect()
 }
 
-/// What the first screen has no room for: crossovers by each kind of time, variants, first use, grades.
-fn facts(report: &Report) -> Option<Block> {
-    let sweeps = Sweeps::of(report);
-    let mut facts = sweeps.crossovers();
-    facts.extend(sweeps.memory_decides(true));
-    facts.extend(
-        [
-            sweeps.variants(),
-            sweeps.slower_variants(),
-            sweeps.peak_shares(),
-            sweeps.first_use(),
-            grades(report),
-        ]
-        .into_iter()
-        .flatten(),
-    );
-    Block::items(facts)
+/// The answer in sentences, one per op; `None` where no case has both sides.
+pub fn in_words(report: &Report) -> Option<Block> {
+    let has_both = Sweeps::of(report).comparisons() > 0;
+    Block::items(paragraph(report).iter().filter(|_| has_both).map(ToString::to_string))
+}
+
+/// The cost of the first use, and the phases of calls with their copies.
+pub fn first_use(report: &Report) -> Vec<Block> {
+    let cost = Sweeps::of(report).first_use().map(Block::paragraph);
+    cost.into_iter().chain(phase_times(report)).collect()
 }
 
 fn results(report: &Report, all_variants: bool) -> Vec<Block> {
@@ -112,14 +100,6 @@ fn results(report: &Report, all_variants: bool) -> Vec<Block> {
         true => vec![Block::alert("The report has no rows: gpubench finished no cell", Tone::Wrong)],
         false => tables(report, all_variants).into_iter().map(Block::Table).collect(),
     }
-}
-
-/// The best variant of each backend, where a side has several.
-fn backends(report: &Report) -> Option<Block> {
-    let meaning = "The best correct variant of each in full precision with its resident time, by the host's clock. In \
-                   parentheses: the time of the first backend over it, above 1 where it is faster.";
-    let blocks = vec![Block::Table(by_backend(report)?), Block::paragraph(meaning)];
-    DocumentSection::new("By backend", blocks).unless_empty()
 }
 
 fn phase_times(report: &Report) -> Vec<Block> {
@@ -170,7 +150,7 @@ fn of_group(report: &Report, group: &ProblemGroup<'_>) -> Remark {
         kind: group.outcome.name().into(),
         tone: if group.outcome == Outcome::Skipped { Tone::Plain } else { Tone::Wrong },
         count: group.rows.len(),
-        text: group.reason.clone(),
+        text: group.reason.to_owned(),
         next: group.fix.map(str::to_owned),
         cells: group.cells(),
         links: group.rows.iter().map(|row| link(report, row)).collect(),

@@ -92,13 +92,4 @@ mod tests {
         assert!(table.contains(&up) && table.contains(&down), "{table}");
         assert!(table.contains("| 78.1 KiB in 31.0 µs | 78.1 KiB in 3.10 µs |"), "{table}");
     }
-
-    #[test]
-    fn reports_without_copies_have_no_table() {
-        let mut report = example::full();
-        for row in &mut report.rows {
-            row.phases.as_mut().unwrap().upload = None;
-        }
-        assert!(phases(&report).is_none());
-    }
 }

@@ -6,7 +6,6 @@ use gpubench_analysis::answer::first_use::{Repayment, copies_to_repay};
 use gpubench_analysis::answer::libraries::MissingLibrary;
 use gpubench_analysis::answer::{Comparison, Contender, Estimate, Kind, Names, SpeedUp, cost, libraries};
 use gpubench_ops as op;
-use gpubench_report::measure::grade::{Grade, WarningKind};
 use gpubench_report::report::{Execute, Outcome, Report, Row};
 use gpubench_report::{HostMemory, Side, fewer_threads};
 use gpubench_text::count::counted;
@@ -14,7 +13,7 @@ use gpubench_text::escape::shell_word;
 use gpubench_text::grouped::{distinct, grouped};
 use gpubench_text::words::capitalised;
 
-use super::cautions::{Caution, cautions, shown};
+use super::cautions::shown;
 use super::problems::{first_lines, summary};
 use super::sweeps::{Sweep, Sweeps, notes};
 use super::{NONE, crossover_text, speed_up, time_text};
@@ -138,56 +137,25 @@ pub fn legend() -> Block {
              dimensions; gpubench list describes each op, --tables has every N",
         ),
         ("cold caches", "operands are flushed from the caches before each sample; hot: they stay there"),
-        (
-            "fastest times",
-            "the best right answer of each side at each N, as the median of its samples; drifting: rounds of samples differ; \
-             scattered: samples differ",
-        ),
+        ("fastest times", "the best right answer of each side at each N, as the median of its samples"),
         ("grades", "A: precise and undisturbed; B: comparable; C: an estimate; D: not reliable"),
     ];
     Block::Facts(facts.into_iter().map(|(name, text)| (name.to_owned(), RichText::from(text))).collect())
 }
 
-/// The meaning of the marks in a table, and the main reason for unreliable times; `None` without marks.
+/// The meaning of the marks in a table; `None` without marks.
 fn marks(report: &Report, table: &Table) -> Option<String> {
     let occurs = |mark: &str| table.rows.iter().flatten().any(|field| field.text.contains(mark));
     let tie = occurs("x?").then(|| "?: either may win.".to_owned());
     let unreliable = occurs("!").then(|| {
         let times = shown(report, false);
-        let poor = times.iter().filter(|row| is_unreliable(row)).count();
-        let found = cautions(report, false);
-        let weight = |caution: &&Caution<'_>| {
-            caution.cells.iter().filter(|(_, warning)| warning.at_best == Grade::D).count()
-        };
-        let main = found.iter().max_by_key(weight).filter(|caution| weight(caution) > 0);
-        let main = main.map(|caution| format!(", mostly {}", how(caution.kind))).unwrap_or_default();
-        match poor {
+        match times.iter().filter(|row| is_unreliable(row)).count() {
             0 => "!: unreliable.".to_owned(),
-            _ => {
-                format!("!: unreliable ({poor} of the {} fastest times of a side and N{main}).", times.len())
-            }
+            poor => format!("!: unreliable ({poor} of the {} fastest times of a side and N).", times.len()),
         }
     });
     let marks: Vec<String> = tie.into_iter().chain(unreliable).collect();
     (!marks.is_empty()).then(|| marks.join(" "))
-}
-
-/// What is wrong with times that have a warning of a kind, as an adjective.
-fn how(kind: WarningKind) -> &'static str {
-    match kind {
-        WarningKind::Drift | WarningKind::NotWarm => "drifting",
-        WarningKind::Spread | WarningKind::FewSamples => "scattered",
-        WarningKind::Bimodal => "on two levels",
-        WarningKind::LaunchBound => "too short",
-        WarningKind::Throttled => "at a lowered clock",
-        WarningKind::EndedEarly => "cut short",
-        WarningKind::Disturbed
-        | WarningKind::PageFaults
-        | WarningKind::OtherProcess
-        | WarningKind::BusyMachine
-        | WarningKind::CpuQuota
-        | WarningKind::Setup => "disturbed",
-    }
 }
 
 /// Returns whether cells have no time for a reason that the screen does not give elsewhere: not for want of a library or a backend.

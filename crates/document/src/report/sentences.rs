@@ -223,22 +223,4 @@ mod tests {
             "{found}"
         );
     }
-
-    #[test]
-    fn the_size_from_which_b_is_faster_bears_its_name() {
-        let mut report = example::of([100, 1000, 4000].into_iter().flat_map(|n| {
-            let size = n as f64;
-            example::both_sides("matmul", n, 1e-9 * size.powi(3), 310e-9 * size.powi(2))
-        }));
-        report
-            .rows
-            .iter_mut()
-            .filter(|row| row.backend == "cuda")
-            .for_each(|row| row.backend = "cupy".into());
-        Versus::choose(&mut report, "cpu:cupy").unwrap();
-        let section = &sections(&report)[0];
-        let found = crossover(&section.comparisons, Kind::Kernel).unwrap();
-        let clause = plain(&crossover_clause(&found, section.versus));
-        assert!(clause.starts_with("cupy is faster from N = 310"), "{clause}");
-    }
 }

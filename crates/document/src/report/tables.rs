@@ -220,12 +220,4 @@ mod tests {
         assert!(tables(&report, true)[0].fields_text().contains("| 4 |"));
         assert!(ranked(&example::full(), false).is_empty());
     }
-
-    #[test]
-    fn small_densities_have_short_headings() {
-        let mut row = example::measured("spmv", 10, "cpu", "parallel", 1e-3);
-        row.case.density = Some(1e-300);
-        let heading = &tables(&example::of([row]), false)[0].title;
-        assert!(heading.starts_with("spmv f32, density 1e-300, cold cache:"), "{heading}");
-    }
 }

@@ -1,20 +1,14 @@
 //! Texts that the document and the charts of a trend share.
 
-use std::collections::BTreeSet;
-
 use gpubench_analysis::compare::Difference;
 use gpubench_analysis::compare::runs::ReportRef;
 use gpubench_analysis::trend::{CellSeries, TimeStep, Trend, direction};
-use gpubench_report::Side;
 use gpubench_report::report::machine::processor;
 use gpubench_report::report::quantity::{factor_within, spread_text, time_text};
 use gpubench_text::count::{and_more, counted};
 use gpubench_text::cut;
-use gpubench_text::grouped::grouped;
 use gpubench_text::percent;
 use jiff::Timestamp;
-
-const MIN_CORRELATION: f64 = 0.3;
 
 const FACTS: usize = 3;
 
@@ -102,7 +96,7 @@ pub fn span(first: &ReportRef, last: &ReportRef) -> String {
     }
 }
 
-/// `16.1 µs, 1.30x the best level of 12.4 µs, noise 1.3%`, with a correlation and a drift if there are any.
+/// `16.1 µs, 1.30x the best level of 12.4 µs, noise 1.3%`, with a drift if there is one.
 pub fn status(series: &CellSeries) -> String {
     let now = time_text(series.newest_s);
     let over = series.newest_over_best();
@@ -111,61 +105,30 @@ pub fn status(series: &CellSeries) -> String {
     let is_above = over > (2.0 * series.fit.noise.unwrap_or(0.0)).exp().max(1.02);
     let at = if is_above { factor_within(over, 3) } else { "at".into() };
     let noise = series.fit.noise.map(|noise| format!(", noise {}", spread_text(noise))).unwrap_or_default();
-    let correlation = series.fit.correlation.filter(|correlation| *correlation >= MIN_CORRELATION);
-    let correlation = correlation.map(|found| format!(", correlation {found:.1}")).unwrap_or_default();
     let drift = series.fit.drift.map(|ratio| format!(", drift: {} from first to last", change(ratio)));
-    format!("{now}, {at} the best level of {best}{noise}{correlation}{}", drift.unwrap_or_default())
+    format!("{now}, {at} the best level of {best}{noise}{}", drift.unwrap_or_default())
 }
 
-/// Returns the name of a series, with what distinguishes it from others of the same cell.
+/// Returns the name of a series, with seed, device and accuracy class as far as other series of the same cell differ in them.
 pub fn label(trend: &Trend, series: &CellSeries) -> String {
-    series.cell.to_string() + &distinction(trend, series)
-}
-
-/// Returns seed, device and accuracy class, each only if other series of the same cell differ in it: `, NVIDIA H200`.
-pub fn distinction(trend: &Trend, series: &CellSeries) -> String {
     let has_other = |differs: &dyn Fn(&CellSeries) -> bool| {
         trend.series.iter().any(|other| series.is_same_but_for_seed(other) && differs(other))
     };
     let differs_in_arithmetic = |other: &CellSeries| {
-        other.accuracy != series.accuracy && all_but_accuracy(other) == all_but_accuracy(series)
+        other.accuracy != series.accuracy && (&other.cell, &other.device) == (&series.cell, &series.device)
     };
     let parts = [
+        Some(series.cell.to_string()),
         has_other(&|other| other.cell.case.seed != series.cell.case.seed)
-            .then(|| format!(", seed {}", series.cell.case.seed)),
-        has_other(&|other| other.device != series.device).then(|| format!(", {}", processor(&series.device))),
-        has_other(&differs_in_arithmetic).then(|| format!(", {}", series.accuracy.name())),
+            .then(|| format!("seed {}", series.cell.case.seed)),
+        has_other(&|other| other.device != series.device).then(|| processor(&series.device)),
+        has_other(&differs_in_arithmetic).then(|| series.accuracy.name().to_owned()),
     ];
-    parts.into_iter().flatten().collect()
-}
-
-/// What series of a cell share that differ in their accuracy class only.
-fn all_but_accuracy(series: &CellSeries) -> impl PartialEq {
-    (&series.cell, &series.device)
-}
-
-fn devices(trend: &Trend, side: Side) -> Vec<(String, usize)> {
-    let of_side = trend.series.iter().filter(|series| series.side == side);
-    let points = of_side.flat_map(|series| series.points.iter().map(|point| (&series.device, point.report)));
-    let reports = |(device, reports): (&String, Vec<usize>)| {
-        (processor(device), reports.into_iter().collect::<BTreeSet<usize>>().len())
-    };
-    grouped(points).into_iter().map(reports).collect()
-}
-
-/// Returns one line per reason for separate series: several models on a side, changed accuracy classes, other operands.
-pub fn kept_apart(trend: &Trend) -> Vec<String> {
-    let several = [Side::Cpu, Side::Gpu].into_iter().filter_map(|side| {
-        let devices = devices(trend, side);
-        let each = devices.iter().map(|(device, count)| format!("{device} ({})", counted(*count, "report")));
-        let each = each.collect::<Vec<_>>().join(", ");
-        (devices.len() > 1).then(|| format!("each {} model has its own series: {each}", side.label()))
-    });
-    several.chain(changed_arithmetic(trend)).chain(other_operands(trend)).collect()
+    parts.into_iter().flatten().collect::<Vec<String>>().join(", ")
 }
 
 /// Counts the times that are ignored because of other operands.
-fn other_operands(trend: &Trend) -> Option<String> {
+pub fn other_operands(trend: &Trend) -> Option<String> {
     let mut with = trend.series.iter().filter(|series| series.other_operands > 0);
     let first = with.next()?;
     Some(format!(
@@ -175,17 +138,4 @@ fn other_operands(trend: &Trend) -> Option<String> {
         first.cell,
         and_more(with.count())
     ))
-}
-
-/// Returns the cells with several accuracy classes, such as `ieee` in old reports and `tf32` in new ones.
-fn changed_arithmetic(trend: &Trend) -> Option<String> {
-    let cells = grouped(trend.series.iter().map(|series| (all_but_accuracy(series), series)));
-    let mut several = cells.iter().map(|(_, cell)| cell).filter(|cell| cell.len() > 1);
-    let cell = several.next()?;
-    let each = |series: &&CellSeries| {
-        format!("{} ({})", series.accuracy.name(), counted(series.points.len(), "report"))
-    };
-    let each: Vec<String> = cell.iter().map(each).collect();
-    let (text, more) = (&cell[0].cell, and_more(several.count()));
-    Some(format!("each accuracy class has its own series: {text} by {}{more}", each.join(" and ")))
 }

@@ -7,7 +7,7 @@ use gpubench_analysis::trend::{CellSeries, TimeStep, Trend, left_out_text};
 use gpubench_report::report::quantity::{spread_text, time_text};
 use gpubench_text::count::{and_more, counted};
 
-use self::labels::{also_changed, change, kept_apart, label, minute, percent, revision, span, status};
+use self::labels::{also_changed, change, label, minute, other_operands, percent, revision, span, status};
 use crate::blocks::{Block, Document, DocumentSection};
 
 /// The part of the document that a terminal shows: summary, changed series, counts of the others.
@@ -16,7 +16,7 @@ pub fn blocks(trend: &Trend) -> Vec<Block> {
     let mut changed: Vec<&CellSeries> = trend.series.iter().filter(|series| !series.is_steady()).collect();
     changed.sort_by(|a, b| b.newest_over_best().total_cmp(&a.newest_over_best()));
     let mut blocks = vec![Block::paragraph(summary(trend))];
-    blocks.extend(Block::items(kept_apart(trend)));
+    blocks.extend(Block::items(other_operands(trend)));
     blocks.extend(changed.into_iter().map(|series| changes(trend, series)));
     blocks.extend(Block::items(folded(trend)));
     blocks
@@ -33,7 +33,7 @@ pub fn document(trend: &Trend) -> Document {
     let method = [
         "Times are the medians of the reports, in order of their start (UTC).",
         step.as_str(),
-        "Noise is the standard deviation around the levels; its correlation is that of successive reports.",
+        "Noise is the standard deviation around the levels.",
         "The revision is that of the first report after the step: the cause lies between it and the report before.",
     ];
     let mut blocks = blocks(trend);

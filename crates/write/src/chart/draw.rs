@@ -2,10 +2,11 @@
 
 use crate::palette::Role;
 
+use super::axis::Tick;
 use super::canvas::{Align, Canvas, Paint, Type};
 use super::font::{Weight, fitted};
 use super::frame::{Frame, LegendRow, LegendSample};
-use super::geometry::{CanvasPoint, Plane, Rect, corners};
+use super::geometry::{CanvasPoint, Plane, corners};
 use super::layout::{Axes, CAPTION, Extent, FrameLayout, MARGIN, SAMPLE_GAP, TEXT, TITLE, below, picture};
 use super::series::{Marks, Stroke, Style};
 
@@ -74,15 +75,6 @@ pub(crate) fn crossover(canvas: &Canvas, place: CanvasPoint, hue: Role, radius: 
     canvas.fill(&corners(0, place, 0.35 * radius), hue)
 }
 
-/// The mark of a line whose best variant changes: two strokes across a gap.
-pub(crate) fn line_break(canvas: &Canvas, (x, y): CanvasPoint, hue: Role, radius: f64) {
-    let (half, rise) = (0.4 * radius, 1.1 * radius);
-    canvas.rectangle(Rect::around((x, y), half, 0.5 * radius).corners(), Role::Ground);
-    for x in [x - half, x + half] {
-        canvas.rule([(x - half, y + rise), (x + half, y - rise)], hue, 2.8);
-    }
-}
-
 /// A sample of a legend that starts at the place; `scale` is 1 in a legend of full size.
 pub(crate) fn sample(canvas: &Canvas, sample: LegendSample, (left, middle): CanvasPoint, scale: f64) {
     let right = left + sample.length();
@@ -100,12 +92,7 @@ pub(crate) fn sample(canvas: &Canvas, sample: LegendSample, (left, middle): Canv
         }
         LegendSample::Marker(style) => mark(style),
         LegendSample::Mark(shown) => marked(canvas, center, SAMPLE, shown, MARKER * scale),
-        LegendSample::Break => line_break(canvas, center, SAMPLE.hue, MARKER * scale),
         LegendSample::Crossover => crossover(canvas, center, Role::Ink, MARKER * scale),
-        LegendSample::Swatch(hue) => {
-            let area = Rect::around(center, sample.length() / 2.0, 10.0 * scale);
-            canvas.rectangle(area.corners(), hue)
-        }
     }
 }
 
@@ -117,6 +104,56 @@ pub(crate) fn captions(canvas: &Canvas, lines: &[String]) {
         let text = fitted(text, CAPTION, Weight::Regular, picture.right - 2.0 * MARGIN);
         canvas.text(&text, (MARGIN, baseline), kind(CAPTION, Role::Soft, Align::Left));
     }
+}
+
+/// The lines at the labels of both axes, and the axes.
+pub(crate) fn grid(canvas: &Canvas, plane: &Plane<'_>) {
+    let plot = plane.area;
+    let down = |x: f64, role: Role| canvas.rule([(x, plot.top), (x, plot.bottom)], role, 1.0);
+    plane.x.minor.iter().for_each(|&value| down(plane.across(value), Role::MinorLine));
+    let across = |value: f64, role: Role, thickness| {
+        let y = plane.down(value);
+        canvas.rule([(plot.left, y), (plot.right, y)], role, thickness)
+    };
+    plane.y.minor.iter().for_each(|&value| across(value, Role::MinorLine, 1.0));
+    plane.y.ticks.iter().for_each(|tick| across(tick.value, Role::Line, 1.4));
+    for tick in &plane.x.ticks {
+        let x = plane.across(tick.value);
+        down(x, Role::Line);
+        canvas.rule([(x, plot.bottom), (x, plot.bottom + 8.0)], Role::Axis, 2.0);
+    }
+    let axes = [(plot.left, plot.top), (plot.left, plot.bottom), (plot.right, plot.bottom)];
+    canvas.stroke(&axes, Role::Axis, 2.0, Stroke::Solid)
+}
+
+/// The labels under the x axis.
+pub(crate) fn x_labels(canvas: &Canvas, plane: &Plane<'_>, em: f64) {
+    for label in below(plane, em) {
+        let place = (label.x, plane.area.bottom + 14.0 + em);
+        canvas.text(&label.text, place, kind(em, Role::Ink, Align::Center));
+    }
+}
+
+/// The labels to the left of the y axis.
+pub(crate) fn y_labels(canvas: &Canvas, plane: &Plane<'_>, em: f64) {
+    for tick in labelled(plane, em) {
+        let place = (plane.area.left - 12.0, baseline(plane.down(tick.value), em));
+        canvas.text(&tick.label, place, kind(em, Role::Ink, Align::Right));
+    }
+}
+
+/// The ticks of the y axis that labels have room for, those near 1 first.
+pub(crate) fn labelled<'a>(plane: &Plane<'a>, em: f64) -> Vec<&'a Tick> {
+    let mut order: Vec<&Tick> = plane.y.ticks.iter().collect();
+    order.sort_by(|a, b| a.value.ln().abs().total_cmp(&b.value.ln().abs()));
+    let mut kept: Vec<&Tick> = vec![];
+    for tick in order {
+        let distance = |other: &&Tick| (plane.down(tick.value) - plane.down(other.value)).abs();
+        if kept.iter().all(|other| distance(other) > 1.25 * em) {
+            kept.push(tick);
+        }
+    }
+    kept
 }
 
 pub(crate) struct FrameDrawing<'a> {
@@ -145,40 +182,6 @@ impl<'a> FrameDrawing<'a> {
         canvas.text(&frame.subtitle, (MARGIN, 100.0), kind(TEXT, soft, Align::Left));
         canvas.text(&y.title, (MARGIN, 150.0), kind(TEXT, ink, Align::Left));
         captions(canvas, &frame.captions)
-    }
-
-    /// The lines at the labels of both axes, and the axes.
-    pub(crate) fn grid(&self) {
-        let (plane, plot) = (self.layout.plane, self.layout.plane.area);
-        let down = |x: f64, role: Role| self.canvas.rule([(x, plot.top), (x, plot.bottom)], role, 1.0);
-        for &value in &plane.x.minor {
-            down(plane.across(value), Role::MinorLine);
-        }
-        let across = |value: f64, role: Role, thickness| {
-            let y = plane.down(value);
-            self.canvas.rule([(plot.left, y), (plot.right, y)], role, thickness)
-        };
-        plane.y.minor.iter().for_each(|&value| across(value, Role::MinorLine, 1.0));
-        plane.y.ticks.iter().for_each(|tick| across(tick.value, Role::Line, 1.4));
-        for tick in &plane.x.ticks {
-            let x = plane.across(tick.value);
-            down(x, Role::Line);
-            self.canvas.rule([(x, plot.bottom), (x, plot.bottom + 9.0)], Role::Axis, 2.0);
-        }
-        let axes = [(plot.left, plot.top), (plot.left, plot.bottom), (plot.right, plot.bottom)];
-        self.canvas.stroke(&axes, Role::Axis, 2.0, Stroke::Solid)
-    }
-
-    pub(crate) fn axis_labels(&self) {
-        let (plane, plot, ink) = (self.layout.plane, self.layout.plane.area, Role::Ink);
-        for tick in &plane.y.ticks {
-            let place = (plot.left - 12.0, baseline(plane.down(tick.value), TEXT));
-            self.canvas.text(&tick.label, place, kind(TEXT, ink, Align::Right));
-        }
-        for label in below(&plane, TEXT) {
-            let place = (label.x, plot.bottom + 38.0);
-            self.canvas.text(&label.text, place, kind(TEXT, ink, Align::Center));
-        }
     }
 
     pub(crate) fn legend(&self) {

@@ -51,23 +51,20 @@ pub(crate) fn width(text: &str, em: f64, weight: Weight) -> f64 {
 /// Longest text that is measured as a whole. A longer one fits no chart, and names in reports may have any length.
 const MAX_CHARS: usize = 1000;
 
-/// The text, cut with an ellipsis where it is wider than `limit` pixels.
+/// The text, cut with an ellipsis where it is wider than `limit` pixels; empty where not even that fits.
 pub(crate) fn fitted(text: &str, em: f64, weight: Weight, limit: f64) -> String {
+    let fits = |text: &str| width(text, em, weight) <= limit;
     let ends: Vec<usize> = text.char_indices().map(|(end, _)| end).take(MAX_CHARS + 1).collect();
-    longest_fitting(text, ends.len(), &|text| width(text, em, weight) <= limit, &|kept| {
-        format!("{}…", text[..ends[kept]].trim_end())
-    })
-}
-
-/// The text, with an ellipsis for what is too much where it is wider than `limit` pixels: of what is left a third is its
-/// beginning and the rest its end, since names of series differ in their ends.
-pub(crate) fn fitted_inside(text: &str, em: f64, weight: Weight, limit: f64) -> String {
-    let chars: Vec<char> = text.chars().collect();
-    longest_fitting(text, chars.len(), &|text| width(text, em, weight) <= limit, &|kept| {
-        let head: String = chars[..kept / 3].iter().collect();
-        let tail: String = chars[chars.len() - (kept - kept / 3)..].iter().collect();
-        format!("{}…{}", head.trim_end(), tail.trim_start())
-    })
+    if ends.len() <= MAX_CHARS && fits(text) {
+        return text.to_owned();
+    }
+    let cut = |kept: usize| format!("{}…", text[..ends[kept]].trim_end());
+    let (mut fitting, mut too_wide) = (0, ends.len());
+    while too_wide - fitting > 1 {
+        let middle = fitting.midpoint(too_wide);
+        if fits(&cut(middle)) { fitting = middle } else { too_wide = middle }
+    }
+    if fits(&cut(fitting)) { cut(fitting) } else { String::new() }
 }
 
 /// The text in lines of at most `limit` pixels, broken at spaces, otherwise after punctuation or, in a long word,
@@ -89,25 +86,6 @@ pub(crate) fn wrapped(text: &str, em: f64, weight: Weight, limit: f64) -> Vec<St
     lines
 }
 
-/// Returns the text of `length` characters if it fits, otherwise the longest of its cuts that fits; empty if none does. The
-/// more characters `cut` keeps, the wider is what it returns.
-fn longest_fitting(
-    text: &str,
-    length: usize,
-    fits: &dyn Fn(&str) -> bool,
-    cut: &dyn Fn(usize) -> String,
-) -> String {
-    if length <= MAX_CHARS && fits(text) {
-        return text.to_owned();
-    }
-    let (mut fitting, mut too_wide) = (0, length.min(MAX_CHARS + 1));
-    while too_wide - fitting > 1 {
-        let middle = fitting.midpoint(too_wide);
-        if fits(&cut(middle)) { fitting = middle } else { too_wide = middle }
-    }
-    if fits(&cut(fitting)) { cut(fitting) } else { String::new() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,19 +98,6 @@ mod tests {
                 assert_ne!(font(weight).glyph_id(c).0, 0, "{c}");
             }
         }
-    }
-
-    #[test]
-    fn names_of_series_keep_their_ends() {
-        let text = "a machine of a rather long name, 2026-11-21 21:10:26, h2d-pinned";
-        let cut = fitted_inside(text, 20.0, Weight::Regular, 260.0);
-        assert!(cut.starts_with("a mach") && cut.ends_with(", h2d-pinned"), "{cut}");
-        assert!(width(&cut, 20.0, Weight::Regular) <= 260.0, "{cut}");
-        assert!(fitted(text, 20.0, Weight::Regular, 120.0).ends_with('…'));
-        for fit in [fitted, fitted_inside] {
-            assert_eq!(fit("short", 20.0, Weight::Regular, 120.0), "short");
-        }
-        assert_eq!(fitted_inside("short", 20.0, Weight::Regular, 0.0), "");
     }
 
     #[test]
@@ -152,13 +117,12 @@ mod tests {
     fn texts_of_any_length_are_cut_to_the_longest_that_fits() {
         let text = "il W·m".repeat(2000);
         for limit in [0.0, 9.0, 20.0, 333.0, 1e9] {
-            for fit in [fitted, fitted_inside] {
-                let cut = fit(&text, 20.0, Weight::Medium, limit);
-                assert!(width(&cut, 20.0, Weight::Medium) <= limit, "{limit}: {cut}");
-                assert!(cut.chars().count() <= MAX_CHARS + 1, "{limit}");
-                let room = limit - width(&cut, 20.0, Weight::Medium);
-                assert!(room < 40.0 || limit > 1e6, "{limit}: {cut}");
-            }
+            let cut = fitted(&text, 20.0, Weight::Medium, limit);
+            assert!(width(&cut, 20.0, Weight::Medium) <= limit, "{limit}: {cut}");
+            assert!(cut.chars().count() <= MAX_CHARS + 1, "{limit}");
+            let room = limit - width(&cut, 20.0, Weight::Medium);
+            assert!(room < 40.0 || limit > 1e6, "{limit}: {cut}");
+            assert_eq!(fitted("short", 20.0, Weight::Medium, 120.0), "short");
         }
     }
 }

@@ -1,7 +1,5 @@
 //! The texts around the data of a chart: titles, legend, captions.
 
-use crate::palette::Role;
-
 use super::series::{Marks, Style};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -55,9 +53,6 @@ pub(crate) enum LegendSample {
     Mark(Marks),
     /// The mark of a crossover.
     Crossover,
-    /// The mark of a line whose best variant changes for want of a time.
-    Break,
-    Swatch(Role),
 }
 
 impl LegendSample {
@@ -65,11 +60,7 @@ impl LegendSample {
     pub(crate) fn length(self) -> f64 {
         match self {
             LegendSample::Line(_) | LegendSample::Rule(_) => 64.0,
-            LegendSample::Marker(_)
-            | LegendSample::Mark(_)
-            | LegendSample::Crossover
-            | LegendSample::Break
-            | LegendSample::Swatch(_) => 26.0,
+            LegendSample::Marker(_) | LegendSample::Mark(_) | LegendSample::Crossover => 26.0,
         }
     }
 }

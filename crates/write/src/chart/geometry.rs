@@ -74,8 +74,7 @@ pub(crate) struct Plane<'a> {
 impl Plane<'_> {
     /// The pixels of a value on the x axis.
     pub(crate) fn across(&self, x: f64) -> f64 {
-        let [before, after] = self.x.room;
-        self.area.left + before + self.x.fraction(x) * (self.area.width() - before - after)
+        self.area.left + self.x.fraction(x) * self.area.width()
     }
 
     /// The pixels of a value on the y axis.

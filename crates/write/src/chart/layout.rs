@@ -1,7 +1,7 @@
 //! Computes the places of the parts of a frame in pixels: plot, legend, titles, captions.
 
 use super::SIZE;
-use super::axis::Axis;
+use super::axis::{Axis, Tick};
 use super::font::{Weight, width, wrapped};
 use super::frame::{Frame, LegendRow};
 use super::geometry::{Plane, Rect};
@@ -14,8 +14,6 @@ pub(crate) const CAPTION: f64 = 19.0;
 pub(crate) const SAMPLE_GAP: f64 = 14.0;
 /// Room at the edges of the picture.
 pub(crate) const MARGIN: f64 = 36.0;
-/// Height of a row above the plot.
-pub(crate) const ROW_ABOVE: f64 = 35.0;
 const ROW: f64 = 40.0;
 const LEAST_ROW: f64 = 17.0;
 /// Indent of the further lines of a note.
@@ -61,8 +59,6 @@ pub(crate) struct Entry {
 pub(crate) struct Axes {
     pub x: Axis,
     pub y: Axis,
-    /// Rows of text above the plot that the chart fills itself.
-    pub(crate) rows_above: usize,
 }
 
 pub(crate) struct FrameLayout<'a> {
@@ -77,12 +73,11 @@ pub(crate) struct FrameLayout<'a> {
 impl<'a> FrameLayout<'a> {
     /// The places in a file, or in a page those of the plot with its axes alone.
     pub(crate) fn of(frame: &Frame, axes: &'a Axes, extent: Extent) -> FrameLayout<'a> {
-        let Axes { x, y, rows_above } = axes;
-        let (picture, above) = (extent.picture(), *rows_above as f64 * ROW_ABOVE);
+        let (Axes { x, y }, picture) = (axes, extent.picture());
         let labels = tick_labels(y, TEXT, 0.0);
         if extent == Extent::Page {
             let (right, bottom) = (picture.right - 24.0, picture.bottom - 98.0);
-            let area = Rect { left: labels + 20.0, top: 52.0 + above, right, bottom };
+            let area = Rect { left: labels + 20.0, top: 52.0, right, bottom };
             let legend = Rect { left: right, ..area };
             let plane = Plane { area, x, y };
             return FrameLayout { extent, picture, plane, legend, entries: vec![], legend_em: TEXT };
@@ -90,7 +85,7 @@ impl<'a> FrameLayout<'a> {
         let bottom = above_captions(&frame.captions) - 112.0;
         let (left, right) =
             (MARGIN + labels + 16.0, picture.right - MARGIN - strip_width(&frame.legend) - 28.0);
-        let area = Rect { left, top: 172.0 + above, right, bottom };
+        let area = Rect { left, top: 172.0, right, bottom };
         let legend = Rect { left: right + 28.0, top: 172.0, right: picture.right - MARGIN, bottom };
         let (entries, legend_em) = entries(&frame.legend, &legend);
         FrameLayout { extent, picture, plane: Plane { area, x, y }, legend, entries, legend_em }
@@ -171,41 +166,16 @@ pub(crate) struct TickLabel {
     pub text: String,
 }
 
-/// The labels of the x axis: sizes that are almost one place share a label, others give way to their neighbours.
-///
-/// The first and the last size keep their labels.
+/// The labels of the x axis that have room next to those before them and to the last, which always stays.
 pub(crate) fn below(plane: &Plane<'_>, em: f64) -> Vec<TickLabel> {
-    let wide = |text: &str| width(text, em, Weight::Regular);
+    let wide = |label: &TickLabel| width(&label.text, em, Weight::Regular);
     let apart = |left: &TickLabel, right: &TickLabel| {
-        right.x - left.x > f64::midpoint(wide(&left.text), wide(&right.text)) + APART
+        right.x - left.x > f64::midpoint(wide(left), wide(right)) + APART
     };
-    let mut wanted: Vec<TickLabel> = vec![];
-    for tick in &plane.x.ticks {
-        let x = plane.across(tick.value);
-        let lone = wanted.last().is_some_and(|last| !last.text.contains(','));
-        match wanted.last_mut().filter(|last| lone && x - last.x < 0.35 * wide(&tick.label)) {
-            Some(last) => {
-                *last =
-                    TickLabel { x: f64::midpoint(last.x, x), text: format!("{}, {}", last.text, tick.label) }
-            }
-            None => wanted.push(TickLabel { x, text: tick.label.clone() }),
-        }
-    }
-    // Where both have no room, the second, which is the power of two of 500 and 512.
-    for index in 1..wanted.len() {
-        let (before, after) = wanted.split_at_mut(index);
-        let [last, next] = [&mut before[index - 1], &mut after[0]];
-        if let Some((_, second)) = last.text.split_once(", ").filter(|_| !apart(last, next)) {
-            last.text = second.to_owned();
-        }
-    }
-    thinned(wanted, apart)
-}
-
-/// The labels at least `apart` from those kept before them and from the last, which is always kept.
-pub(crate) fn thinned<T>(mut labels: Vec<T>, apart: impl Fn(&T, &T) -> bool) -> Vec<T> {
+    let label = |tick: &Tick| TickLabel { x: plane.across(tick.value), text: tick.label.clone() };
+    let mut labels: Vec<TickLabel> = plane.x.ticks.iter().map(label).collect();
     let Some(last) = labels.pop() else { return vec![] };
-    let mut kept: Vec<T> = vec![];
+    let mut kept: Vec<TickLabel> = vec![];
     for label in labels {
         if kept.last().is_none_or(|before| apart(before, &label)) && apart(&label, &last) {
             kept.push(label);

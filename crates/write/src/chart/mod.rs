@@ -2,28 +2,23 @@
 //!
 //! A model says what a chart shows. It is laid out in pixels and drawn on a canvas, the same for every format.
 
-mod axis;
+pub(crate) mod axis;
 mod bitmap;
 mod canvas;
 mod draw;
 mod font;
-mod frame;
+pub(crate) mod frame;
 mod geometry;
-mod grid;
-mod layout;
-mod lines;
-mod names;
+pub(crate) mod layout;
+pub(crate) mod lines;
 mod overview;
 mod page;
-pub(crate) mod panels;
-mod phases;
 mod placing;
 mod plot;
 mod roofline;
 mod selection;
-mod series;
+pub(crate) mod series;
 mod sheet;
-mod styles;
 mod svg;
 mod text;
 
@@ -42,19 +37,15 @@ use rayon::prelude::*;
 use canvas::Canvas;
 pub(crate) use canvas::SIZE;
 use frame::Frame;
-use grid::GridChart;
 use layout::Extent;
 use lines::LineChart;
 use lines::quantity::Quantity;
-pub use names::names;
 use overview::Overview;
 pub(crate) use page::{PageChart, PageRow, Plot, page_charts};
-use phases::PhaseChart;
-pub use plot::{crowded, plot};
+pub use plot::{names, plot};
 use roofline::Roofline;
 pub use selection::{ChartKind, Selection};
 use sheet::{Sheet, sheets};
-use styles::VariantStyles;
 pub(crate) use svg::{base64, font_faces};
 use text::captions;
 
@@ -109,10 +100,6 @@ pub struct Drawing<'a> {
 pub(crate) enum Chart {
     /// Time, throughput or speed-ups against size.
     Lines(LineChart),
-    /// Speed-ups by two dimensions.
-    Grid(GridChart),
-    /// The phases of a call.
-    Phases(PhaseChart),
     /// Cells under the peaks of their machine.
     Roofline(Roofline),
     /// Speed-ups of all ops.
@@ -124,8 +111,6 @@ impl Chart {
         match self {
             Chart::Overview(_) => ChartKind::Overview,
             Chart::Lines(chart) => chart.kind,
-            Chart::Grid(_) => ChartKind::Grid,
-            Chart::Phases(_) => ChartKind::Phases,
             Chart::Roofline(_) => ChartKind::Roofline,
         }
     }
@@ -133,8 +118,6 @@ impl Chart {
     fn frame(&self) -> &Frame {
         match self {
             Chart::Lines(chart) => &chart.frame,
-            Chart::Grid(chart) => &chart.frame,
-            Chart::Phases(chart) => &chart.frame,
             Chart::Roofline(chart) => &chart.frame,
             Chart::Overview(chart) => &chart.frame,
         }
@@ -145,29 +128,21 @@ impl Chart {
         let canvas = Canvas::new(extent.size());
         match self {
             Chart::Lines(chart) => lines::draw(chart, extent, &canvas),
-            Chart::Grid(chart) => grid::draw(chart, extent, &canvas),
-            Chart::Phases(chart) => phases::draw(chart, extent, &canvas),
             Chart::Roofline(chart) => roofline::draw(chart, extent, &canvas),
             Chart::Overview(chart) => overview::draw(chart, &canvas),
         }
         canvas
     }
-
-    fn file(&self) -> (&str, Canvas) {
-        (&self.frame().name, self.draw(Extent::File))
-    }
 }
 
-/// The charts of one or several named reports. Of one: the overview, then speed-ups, grids, throughput, times and phases by op,
+/// The charts of one or several named reports. Of one: the overview, then speed-ups, throughput and times by op,
 /// element type and state of the caches, then the rooflines. Several share charts, of speed-ups, throughput and times.
 ///
 /// Ops and backends without measured rows have no chart.
 pub(crate) fn charts(reports: &[(&str, &Report)], selection: Selection) -> Vec<Chart> {
     let names: Vec<Names> = reports.iter().map(|(_, report)| Names::of(report)).collect();
-    let short = names::shortened(&reports.iter().map(|(name, _)| *name).collect::<Vec<_>>());
-    let sheets = sheets(reports, &short, &names);
-    let styles = VariantStyles::of(reports);
-    let captions = |cache, caption| captions(reports, &short, cache, caption);
+    let sheets = sheets(reports, &names);
+    let captions = |cache, caption| captions(reports, cache, caption);
     let alone = if let [(_, report)] = reports { Some(*report) } else { None };
     let mut charts = vec![];
     if let Some(report) = alone.filter(|_| selection.draws(ChartKind::Overview, true)) {
@@ -178,21 +153,14 @@ pub(crate) fn charts(reports: &[(&str, &Report)], selection: Selection) -> Vec<C
         let captions = |caption| captions(Some(sheet.subject.cache), caption);
         let throughput = sheet.throughput();
         let draws = |kind| selection.draws(kind, throughput.is_some());
-        let by_variant = |quantity: Quantity| {
-            lines::variants::chart(sheet, quantity, &styles, captions(quantity.caption()))
-        };
+        let by_variant =
+            |quantity: Quantity| lines::variants::chart(sheet, quantity, captions(quantity.caption()));
         if draws(ChartKind::SpeedUp) {
             charts.extend(lines::speed_up::chart(sheet, captions(text::SPEED_UPS)).map(Chart::Lines));
-        }
-        if alone.is_some() && draws(ChartKind::Grid) {
-            charts.extend(grid::chart(sheet, captions(text::GRID)).map(Chart::Grid));
         }
         let quantity = throughput.filter(|_| draws(ChartKind::Throughput));
         let time = draws(ChartKind::Time).then_some(Quantity::Time);
         charts.extend(quantity.into_iter().chain(time).filter_map(by_variant).map(Chart::Lines));
-        if alone.is_some() && draws(ChartKind::Phases) {
-            charts.extend(phases::charts(sheet, &captions(text::PHASES)).into_iter().map(Chart::Phases));
-        }
     }
     if let Some(report) = alone.filter(|_| selection.draws(ChartKind::Roofline, true)) {
         let captions = |cache| captions(Some(cache), text::ROOFLINE);
@@ -212,21 +180,16 @@ fn caches(sheets: &[Sheet<'_>]) -> Option<Cache> {
 /// # Errors
 /// A chart cannot be drawn or encoded.
 pub(crate) fn files(reports: &[(&str, &Report)], drawing: &Drawing<'_>) -> anyhow::Result<Vec<File>> {
-    pictures(&charts(reports, drawing.selection), Chart::file, drawing.formats, drawing.theme)
+    pictures(&charts(reports, drawing.selection), drawing.formats, drawing.theme)
 }
 
-/// Charts of one kind, each with its name and drawing, as files in each of the formats.
-fn pictures<C: Sync>(
-    charts: &[C],
-    of: fn(&C) -> (&str, Canvas),
-    formats: &[Format],
-    theme: Theme,
-) -> anyhow::Result<Vec<File>> {
+/// Draws charts as files in each of the formats.
+pub(crate) fn pictures(charts: &[Chart], formats: &[Format], theme: Theme) -> anyhow::Result<Vec<File>> {
     let pairs: Vec<_> =
         charts.iter().flat_map(|chart| formats.iter().map(move |&format| (chart, format))).collect();
-    let file = |&(chart, format): &(&C, Format)| {
-        let (name, canvas) = of(chart);
-        let name = format!("{}.{}", short(name), format.extension());
+    let file = |&(chart, format): &(&Chart, Format)| {
+        let canvas = chart.draw(Extent::File);
+        let name = format!("{}.{}", short(&chart.frame().name), format.extension());
         let bytes = match format {
             Format::Png => bitmap::png(&canvas, theme).with_context(|| format!("cannot draw {name}"))?,
             Format::Svg => svg::file(&canvas, theme).into_bytes(),

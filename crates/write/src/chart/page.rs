@@ -43,16 +43,18 @@ pub(crate) struct Plot {
 pub(crate) fn page_charts(report: &Report) -> Vec<PageChart> {
     let mut all = charts(&[("", report)], Selection::Default);
     all.extend(charts(&[("", report)], Selection::of([ChartKind::Roofline as usize])));
-    // The page has the figures of single sizes in its tables.
-    all.par_iter().map(page_chart).filter(|chart| !chart.plots.is_empty()).collect()
+    all.par_iter().map(page_chart).collect()
 }
 
 fn page_chart(chart: &Chart) -> PageChart {
     let plots = match chart {
         Chart::Overview(overview) => {
-            let drawn = overview.panels.iter().filter(|panel| panel.figures.is_empty());
             let plot = |panel| svg::fragment(&overview::draw_alone(panel, &overview.y));
-            drawn.map(|panel| Plot { heading: panel.heading.clone(), svg: plot(panel) }).collect()
+            overview
+                .panels
+                .iter()
+                .map(|panel| Plot { heading: panel.heading.clone(), svg: plot(panel) })
+                .collect()
         }
         _ => vec![Plot { heading: String::new(), svg: svg::fragment(&chart.draw(Extent::Page)) }],
     };

@@ -65,16 +65,11 @@ impl Room {
         let (w, h) = (width(text, em, Weight::Medium) / 2.0, em / 2.0);
         let (across, up) = (w + marker + APART, h + marker + 7.0);
         let above = [(0.0, -up), (-across, -h), (-across, -up), (across, h), (across, 0.0), (0.0, -1.7 * up)];
-        let farther = [(-across, -1.8 * up), (across, -1.8 * up), (0.0, -2.6 * up), (-across, -2.6 * up)];
         let sides = if is_low { [-1.0, 1.0] } else { [1.0, -1.0] };
-        let both = |list: &[CanvasPoint]| {
-            let moved =
-                |flip: f64| list.iter().map(move |(dx, dy)| (place.0 + dx * flip, place.1 + dy * flip));
-            sides.into_iter().flat_map(moved).collect::<Vec<CanvasPoint>>()
-        };
+        let moved = |flip: f64| above.map(|(dx, dy)| (place.0 + dx * flip, place.1 + dy * flip));
         let inside = |x: f64| x.min(self.plot.right - w).max(self.plot.left + w);
-        let middles = both(&above).into_iter().chain(both(&farther));
-        let candidates: Vec<Rect> = middles.map(|(x, y)| Rect::around((inside(x), y), w, h)).collect();
+        let candidates = sides.into_iter().flat_map(moved);
+        let candidates: Vec<Rect> = candidates.map(|(x, y)| Rect::around((inside(x), y), w, h)).collect();
         self.take(&candidates).map(|area| Placed { area, text: text.to_owned() })
     }
 }

@@ -4,18 +4,27 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use gpubench_report::report::Report;
-use gpubench_report::report::file::save_all_in_new;
+use gpubench_report::report::file::{locate, save_all_in_new};
+use gpubench_text::grouped::distinct;
 
-use super::{Chart, Drawing, Selection, charts, files};
+use super::{Drawing, files};
 
-/// The number of lines that a reader can distinguish: one per colour on either side.
-const TOLD_APART: usize = 14;
-
-/// The largest number of lines of a chart of `reports`, where a reader could not distinguish them.
-pub fn crowded(reports: &[(&str, &Report)], selection: Selection) -> Option<usize> {
-    let lines = |chart: &Chart| if let Chart::Lines(chart) = chart { chart.lines.series.len() } else { 0 };
-    let most = charts(reports, selection).iter().map(lines).max()?;
-    (most > TOLD_APART).then_some(most)
+/// A name for each report: its folder's for a `report.json`, otherwise the file's; the paths where names collide.
+pub fn names(reports: &[PathBuf]) -> Vec<String> {
+    let path_text = |path: &PathBuf| path.display().to_string();
+    let short = |path: &PathBuf| {
+        let file = locate(path);
+        let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let stem = stem.map(|stem| stem.strip_suffix(".json").map(str::to_owned).unwrap_or(stem));
+        let folder = file.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+        match (stem, folder) {
+            (Some(stem), Some(folder)) if stem == "report" => folder,
+            (Some(stem), _) => stem,
+            (None, _) => path_text(path),
+        }
+    };
+    let names: Vec<String> = reports.iter().map(short).collect();
+    if distinct(&names).len() == names.len() { names } else { reports.iter().map(path_text).collect() }
 }
 
 /// Draws the charts of named reports and writes them into `out`, which is made where it is missing.
@@ -52,7 +61,7 @@ pub fn plot(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::{Format, Theme};
+    use crate::chart::{Format, Selection, Theme};
     use gpubench_report::report::example::{self, empty, full, measured};
 
     const VECTORS: Drawing<'_> =
@@ -65,7 +74,7 @@ mod tests {
         let report = full();
         let reports = [("", &report)];
         let written = plot(&reports, &out, &VECTORS, false).unwrap();
-        assert_eq!(written.len(), 4);
+        assert_eq!(written.len(), 3);
         assert!(written.iter().all(|path| path.is_file()));
         let again = plot(&reports, &out, &VECTORS, false);
         assert!(again.unwrap_err().to_string().contains("--force"));
@@ -88,12 +97,9 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_with_too_many_lines_to_distinguish_is_crowded() {
-        let variants = |count: usize| {
-            let row = |n, index| measured("svd", n, "cpu", &format!("v{index}"), 1e-3);
-            example::of((0..count).flat_map(|index| [10, 20].map(|n| row(n, index))))
-        };
-        assert_eq!(crowded(&[("", &variants(14))], Selection::Default), None);
-        assert_eq!(crowded(&[("", &variants(15))], Selection::Default), Some(15));
+    fn reports_are_named_by_folder_or_file_or_path() {
+        let found = |texts: &[&str]| names(&texts.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(found(&["a/h200/report.json", "b/before.json"]), ["h200", "before"]);
+        assert_eq!(found(&["r/a/x.json", "r/b/x.json"]), ["r/a/x.json", "r/b/x.json"]);
     }
 }

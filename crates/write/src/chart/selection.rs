@@ -13,23 +13,17 @@ pub enum ChartKind {
     Throughput,
     /// Time against size.
     Time,
-    /// Speed-ups by two dimensions of a shape.
-    Grid,
-    /// The parts of a call.
-    Phases,
     /// Cells under the peaks of their machine.
     Roofline,
 }
 
 impl ChartKind {
     /// Every kind, in the order in which their names are listed.
-    pub const ALL: [ChartKind; 7] = [
+    pub const ALL: [ChartKind; 5] = [
         ChartKind::Overview,
         ChartKind::SpeedUp,
         ChartKind::Throughput,
         ChartKind::Time,
-        ChartKind::Grid,
-        ChartKind::Phases,
         ChartKind::Roofline,
     ];
 
@@ -40,8 +34,6 @@ impl ChartKind {
             ChartKind::SpeedUp => "speedup",
             ChartKind::Throughput => "throughput",
             ChartKind::Time => "time",
-            ChartKind::Grid => "grid",
-            ChartKind::Phases => "phases",
             ChartKind::Roofline => "roofline",
         }
     }
@@ -50,7 +42,7 @@ impl ChartKind {
 /// The kinds of charts to draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
-    /// The overview, speed-ups, throughput, grids and phases; times for ops without a throughput.
+    /// The overview, speed-ups and throughput; times for ops without a throughput.
     #[default]
     Default,
     /// The kinds of [`ChartKind::ALL`] at whose index there is `true`.
@@ -73,7 +65,6 @@ impl Selection {
         match self {
             Selection::Default => match kind {
                 ChartKind::Overview | ChartKind::SpeedUp | ChartKind::Throughput => true,
-                ChartKind::Grid | ChartKind::Phases => true,
                 ChartKind::Time => !has_throughput,
                 ChartKind::Roofline => false,
             },

@@ -38,14 +38,12 @@ pub(crate) struct Marks {
     pub is_tie: bool,
     /// A time has grade D.
     pub grade_d: bool,
-    /// A best variant of this point or of the one before has no time at the other: the line changes for want of it.
-    pub is_break: bool,
 }
 
 impl Marks {
     /// The marks of a speed-up.
     pub(crate) fn of(pair: &Pair<'_>) -> Marks {
-        Marks { is_tie: pair.speed_up.winner().is_none(), grade_d: pair.is_unreliable(), is_break: false }
+        Marks { is_tie: pair.speed_up.winner().is_none(), grade_d: pair.is_unreliable() }
     }
 }
 
@@ -100,16 +98,6 @@ impl ChartSeries {
     /// nothing and would only cover other lines.
     pub(crate) fn bands(&self) -> impl Iterator<Item = &[Point]> {
         self.points.split(|point| point.marks.grade_d).filter(|points| !points.is_empty())
-    }
-
-    /// The ends of the line's piece before each point at which the best variant changes for want of a time.
-    pub(crate) fn breaks(&self) -> Vec<[(f64, f64); 2]> {
-        let path = self.path();
-        let of = |point: &Point| {
-            let end = path.iter().position(|place| *place == (point.x, point.y))?;
-            Some([path[end.checked_sub(1)?], path[end]])
-        };
-        self.points.iter().filter(|point| point.marks.is_break).filter_map(of).collect()
     }
 
     /// The places its line connects, ascending in x.

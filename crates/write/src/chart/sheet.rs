@@ -10,8 +10,8 @@ use gpubench_report::report::Report;
 use super::lines::quantity::Quantity;
 
 /// A report's section, with what its series are called after.
-pub(super) struct Part<'a> {
-    /// Name of the report, without what all reports share; empty where there is only one.
+pub(crate) struct Part<'a> {
+    /// Name of the report; empty where there is only one.
     pub name: &'a str,
     pub report: &'a Report,
     /// The names of its rows.
@@ -60,7 +60,7 @@ impl<'a> ChartSubject<'a> {
 }
 
 /// The parts of the charts about one subject.
-pub(super) struct Sheet<'a> {
+pub(crate) struct Sheet<'a> {
     pub(crate) subject: ChartSubject<'a>,
     /// The sections that belong to it, one a report.
     pub parts: Vec<Part<'a>>,
@@ -93,20 +93,11 @@ impl Sheet<'_> {
         format!("{op}, {}{}", dtype.words(), self.circumstances())
     }
 
-    /// `spmv, density 0.05`: the same where the element type is known.
-    pub(crate) fn heading_without_dtype(&self) -> String {
-        format!("{}{}", self.subject.op, self.circumstances())
-    }
-
     /// `N, size of the square operands (log scale)`, without what does not hold for other shapes.
-    pub(crate) fn size_title(&self, is_log: bool) -> String {
+    pub(crate) fn size_title(&self) -> String {
         let mut cases = self.parts.iter().flat_map(|part| &part.section.comparisons);
         let is_square = cases.all(|comparison| comparison.family.shape.is_none());
-        let (size, scale) = (
-            if is_square { ", size of the square operands" } else { "" },
-            if is_log { " (log scale)" } else { "" },
-        );
-        format!("N{size}{scale}")
+        format!("N{} (log scale)", if is_square { ", size of the square operands" } else { "" })
     }
 
     /// `, density 0.05, cold cache`, as far as they are the same for all series and need to be said.
@@ -118,15 +109,11 @@ impl Sheet<'_> {
     }
 }
 
-/// The sheets of one or several reports, with the short name of each and the names of its rows.
-pub(crate) fn sheets<'a>(
-    reports: &[(&str, &'a Report)],
-    short: &'a [String],
-    names: &'a [Names],
-) -> Vec<Sheet<'a>> {
+/// The sheets of one or several reports, with the names of the rows of each.
+pub(crate) fn sheets<'a>(reports: &[(&'a str, &'a Report)], names: &'a [Names]) -> Vec<Sheet<'a>> {
     let mut sheets: Vec<Sheet<'a>> = vec![];
-    for ((&(_, report), name), names) in reports.iter().zip(short).zip(names) {
-        let name = if reports.len() > 1 { name.as_str() } else { "" };
+    for (&(name, report), names) in reports.iter().zip(names) {
+        let name = if reports.len() > 1 { name } else { "" };
         for section in sections(report) {
             let subject = ChartSubject::of(&section);
             let crossovers = crossovers(&section);

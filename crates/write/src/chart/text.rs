@@ -50,23 +50,18 @@ pub(crate) const OVERVIEW: Caption = (
     "Host clock. Best correct variant of each{side}. Bands and columns: 95 % intervals. Log axes; x: N.",
     false,
 );
-pub(crate) const PHASES: Caption =
-    ("Parts: medians. Launch and wait: the host's time minus the device's.", true);
-pub(crate) const GRID: Caption = ("Medians. !: unreliable. tie: neither is measurably faster.", true);
 pub(crate) const ROOFLINE: Caption = ("Points: medians. Peaks: measured on this machine.", true);
 
 /// The lines at the foot of a chart: a machine per line, then how the figures came about.
 pub(crate) fn captions(
     reports: &[(&str, &Report)],
-    names: &[String],
     cache: Option<Cache>,
     (text, own_clocks): Caption,
 ) -> Vec<String> {
     let mut lines: Vec<String> = match reports {
         [(_, report)] => vec![machine(report, own_clocks)],
         several => {
-            let named = several.iter().zip(names);
-            named.map(|((_, report), name)| format!("{name}: {}", machine(report, own_clocks))).collect()
+            several.iter().map(|(name, report)| format!("{name}: {}", machine(report, own_clocks))).collect()
         }
     };
     let versions = distinct(reports.iter().map(|(_, report)| report.environment.gpubench_version.as_str()));
@@ -117,6 +112,6 @@ mod tests {
         report.environment.backends[0].description = serde_json::json!({ "device": "simulated" });
         report.environment.backends[1].description = serde_json::json!({ "device": 0, "name": "NVIDIA L4" });
         let expected = "GPU: NVIDIA L4, device clock · CPU: simulated, host clock · 2026-11-21";
-        assert_eq!(captions(&[("", &report)], &[], Some(Cache::Cold), THROUGHPUT)[0], expected);
+        assert_eq!(captions(&[("", &report)], Some(Cache::Cold), THROUGHPUT)[0], expected);
     }
 }

@@ -132,7 +132,6 @@ fn property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Sanitized;
     use super::*;
     use gpubench_analysis::compare::example;
 
@@ -140,7 +139,7 @@ mod tests {
     fn annotations_are_escaped_as_the_runner_reads_them() {
         assert_eq!(property("50%: a, b\n"), "50%25%3A a%2C b%0A");
         assert_eq!(data("50%: a, b\r\n"), "50%25: a, b%0D%0A");
-        let text = text(&Sanitized::of(&example::full()));
+        let text = text(&example::full());
         let expected = "::error title=slower%3A matmul/N=4096/f32/cuda/cublas/cold::\
             1.31x slower (1.28 to 1.34); next: look at what changed between both revisions\n";
         assert!(text.contains(expected), "{text}");
@@ -158,7 +157,7 @@ mod tests {
     fn no_level_has_more_annotations_than_github_shows() {
         let mut comparison = example::full();
         comparison.cells = (0..30).flat_map(|_| comparison.cells.clone()).collect();
-        let text = text(&Sanitized::of(&comparison));
+        let text = text(&comparison);
         let count = |level: &str| text.lines().filter(|line| line.starts_with(level)).count();
         assert_eq!((count("::error "), count("::warning "), count("::notice ")), (10, 10, 0));
         let first = text.lines().next().unwrap();
@@ -172,9 +171,9 @@ mod tests {
     #[test]
     fn accepted_cells_give_no_warning() {
         let mut comparison = example::full();
-        assert!(text(&Sanitized::of(&comparison)).contains("::warning title=missing"));
+        assert!(text(&comparison).contains("::warning title=missing"));
         comparison.gate.accepted = vec![Verdict::Missing];
-        let text = text(&Sanitized::of(&comparison));
+        let text = text(&comparison);
         assert!(!text.contains("title=missing") && text.contains("title=inconclusive%3A "), "{text}");
     }
 }

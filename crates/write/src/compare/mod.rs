@@ -6,7 +6,6 @@ mod csv;
 mod github;
 mod junit;
 mod names;
-mod sanitized;
 mod services;
 
 use gpubench_analysis::compare::Comparison;
@@ -19,10 +18,9 @@ use crate::markdown;
 use crate::terminal::{Screen, blocks};
 
 pub use github::GITHUB;
-pub use sanitized::Sanitized;
 
 /// A format of a comparison.
-pub type ComparisonFormat = Format<Sanitized, View>;
+pub type ComparisonFormat = Format<Comparison, View>;
 
 /// View options of a comparison.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,14 +53,14 @@ static MARKDOWN: ComparisonFormat = ComparisonFormat {
 /// Writes a comparison as Markdown in which no name is a mention, which would notify a user.
 ///
 /// GitHub finds mentions in the rendered text, so a backslash or an entity does not prevent one; an HTML comment does.
-fn markdown_text(comparison: &Sanitized, all_cells: bool) -> String {
+fn markdown_text(comparison: &Comparison, all_cells: bool) -> String {
     let detail = ComparisonDetail { all_cells, folds: true };
     markdown::document(&document(comparison, detail)).replace('@', "@<!-- -->")
 }
 
 /// Returns the Markdown to append to the file that `GITHUB_STEP_SUMMARY` names.
 pub fn job_summary(comparison: &Comparison) -> String {
-    markdown_text(&Sanitized::of(comparison), false)
+    markdown_text(comparison, false)
 }
 
 /// The comparison itself, as `schema/compare-v2.json` describes it.
@@ -70,11 +68,11 @@ static JSON: ComparisonFormat = ComparisonFormat {
     name: "json",
     summary: "everything, for programs; `gpubench schema compare` describes it",
     by_default: true,
-    makes: Makes::Text("compare.json", |comparison, _| to_json_text(&**comparison)),
+    makes: Makes::Text("compare.json", |comparison, _| to_json_text(comparison)),
 };
 
 /// Every format of a comparison; the first is for people at a terminal.
-pub static FORMATS: Formats<Sanitized, View> = Formats {
+pub static FORMATS: Formats<Comparison, View> = Formats {
     all: &[
         &TABLE,
         &JSON,

@@ -7,15 +7,14 @@ use super::markup::{Element, Html, classed, element};
 use crate::chart::{ChartKind, PageChart, PageRow, Plot, page_charts};
 
 /// The groups of charts: their kinds, their name in the style, their heading, and whether the reader opens them.
-const GROUPS: [(&[ChartKind], &str, &str, bool); 4] = [
+const GROUPS: [(&[ChartKind], &str, &str, bool); 3] = [
     (&[ChartKind::Overview], "overview", "All ops", false),
     (
-        &[ChartKind::SpeedUp, ChartKind::Grid, ChartKind::Throughput, ChartKind::Time],
+        &[ChartKind::SpeedUp, ChartKind::Throughput, ChartKind::Time],
         "sizes",
         "Speed-up and throughput by size",
         false,
     ),
-    (&[ChartKind::Phases], "phases", "Where the GPU's time goes", true),
     (&[ChartKind::Roofline], "roofline", "Share of the machine's peaks", true),
 ];
 
@@ -28,7 +27,7 @@ pub(crate) fn charts(report: &Report) -> anyhow::Result<Html> {
     }
     let group = |(kinds, name, title, opens): (&[ChartKind], &str, &str, bool)| {
         let found: Vec<&PageChart> = charts.iter().filter(|chart| kinds.contains(&chart.kind)).collect();
-        let Some(first) = found.first() else { return Html::new() };
+        let Some(first) = found.first() else { return Html::default() };
         let gallery = classed("div", "gallery").with("data-charts", name);
         let gallery = gallery.holding_all(found.iter().map(|chart| figure(chart)));
         let content = Html::from(gallery).and(classed("p", "note").holding(first.caption.as_str()));
@@ -130,13 +129,6 @@ mod tests {
         assert!(notes.len() > 8 && notes.iter().all(|note| note.contains("N = ")), "{notes:?}");
         assert!(notes.iter().any(|note| note.contains("cpu/&lt;openblas&gt;")), "{notes:?}");
         assert!(notes.iter().any(|note| note.contains("x (") && note.contains(" against ")), "{notes:?}");
-    }
-
-    #[test]
-    fn a_single_size_is_left_to_the_tables() {
-        let one = example::of([example::measured("fft", 8, "cpu", "realfft", 1e-3)]);
-        assert!(charts(&one).unwrap().into_string().contains("No op has two sizes"));
-        assert!(charts(&example::empty()).unwrap().is_empty());
     }
 
     #[test]

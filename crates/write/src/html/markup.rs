@@ -7,24 +7,11 @@ use gpubench_text::escape;
 /// Elements that have no content and no end tag.
 const VOID: [&str; 4] = ["meta", "input", "br", "path"];
 
-/// Bytes of a piece of markup beyond which it is no longer copied when an element encloses it: a page has many levels of
-/// elements, and may have a hundred megabytes.
-const PIECE: usize = 4096;
-
 /// A piece of markup.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Html {
-    /// The pieces before the last one.
-    done: Vec<String>,
-    last: String,
-}
+pub(crate) struct Html(String);
 
 impl Html {
-    /// Creates empty markup.
-    pub(crate) fn new() -> Html {
-        Html::default()
-    }
-
     /// Creates markup that shows the text literally.
     pub(crate) fn text(text: &str) -> Html {
         Html::trusted(escape::html(text))
@@ -32,44 +19,29 @@ impl Html {
 
     /// Wraps existing markup: assets of the program and its drawings, never a text of a report.
     pub(crate) fn trusted(markup: impl Into<String>) -> Html {
-        Html { done: vec![], last: markup.into() }
+        Html(markup.into())
     }
 
     /// Appends more markup.
     pub(crate) fn and(mut self, more: impl Into<Html>) -> Html {
-        let Html { done, last } = more.into();
-        done.into_iter().chain([last]).for_each(|piece| self.push(piece));
+        self.0.push_str(&more.into().0);
         self
-    }
-
-    fn push(&mut self, piece: String) {
-        if self.last.len() + piece.len() <= PIECE {
-            self.last.push_str(&piece);
-        } else {
-            let full = std::mem::replace(&mut self.last, piece);
-            self.done.extend(Some(full).filter(|full| !full.is_empty()));
-        }
     }
 
     /// Returns whether it is empty.
     pub(crate) fn is_empty(&self) -> bool {
-        self.done.is_empty() && self.last.is_empty()
+        self.0.is_empty()
     }
 
     /// Returns the markup.
     pub(crate) fn into_string(self) -> String {
-        let Html { mut done, last } = self;
-        done.push(last);
-        let mut text = String::with_capacity(done.iter().map(String::len).sum());
-        // Each piece is freed once it is copied, so a large page is in memory once.
-        done.into_iter().for_each(|piece| text.push_str(&piece));
-        text
+        self.0
     }
 }
 
 impl<T: Into<Html>> FromIterator<T> for Html {
     fn from_iter<I: IntoIterator<Item = T>>(parts: I) -> Html {
-        parts.into_iter().fold(Html::new(), Html::and)
+        parts.into_iter().fold(Html::default(), Html::and)
     }
 }
 
@@ -95,7 +67,7 @@ pub(crate) struct Element {
 
 /// Returns an element without attributes and content.
 pub(crate) fn element(name: &'static str) -> Element {
-    Element { name, attributes: String::new(), content: Html::new() }
+    Element { name, attributes: String::new(), content: Html::default() }
 }
 
 /// Returns an element of a class.
@@ -133,14 +105,10 @@ impl Element {
 impl From<Element> for Html {
     fn from(element: Element) -> Html {
         let Element { name, attributes, content } = element;
-        if VOID.contains(&name) {
-            return Html::trusted(format!("<{name}{attributes}/>"));
+        match VOID.contains(&name) {
+            true => Html(format!("<{name}{attributes}/>")),
+            false => Html(format!("<{name}{attributes}>{}</{name}>", content.0)),
         }
-        if content.done.is_empty() && content.last.len() <= PIECE {
-            return Html::trusted(format!("<{name}{attributes}>{}</{name}>", content.last));
-        }
-        let start = Html::trusted(format!("<{name}{attributes}>"));
-        start.and(content).and(Html::trusted(format!("</{name}>")))
     }
 }
 
@@ -154,21 +122,5 @@ mod tests {
         assert_eq!(Html::from(list).into_string(), "<ul class=\"a b\"><li>1</li><li>2</li></ul>");
         let void = element("meta").with("charset", "utf-8").with_some("name", None::<&str>);
         assert_eq!(Html::from(void).into_string(), "<meta charset=\"utf-8\"/>");
-    }
-
-    #[test]
-    fn long_markup_is_the_same_text_and_is_moved_not_copied() {
-        for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE] {
-            let text = "x".repeat(length);
-            let parts = || ["a", text.as_str(), "b", text.as_str()];
-            let nested = element("i").holding(element("b").holding_all(parts())).holding("c");
-            let page = Html::new().and(nested);
-            assert!(!page.is_empty());
-            assert_eq!(page.into_string(), format!("<i><b>a{text}b{text}</b>c</i>"));
-        }
-        let long = "x".repeat(PIECE + 1);
-        let address = long.as_ptr();
-        let page = Html::from(element("p").holding(element("b").holding(Html::trusted(long))));
-        assert!(page.done.iter().any(|piece| piece.as_ptr() == address));
     }
 }

@@ -9,13 +9,12 @@ mod colors;
 mod details;
 pub(crate) mod markup;
 mod rows;
-mod several;
-mod strip;
 mod table;
 
 use self::markup::{Element, Html, classed, element};
 use gpubench_analysis::answer::{Contender, Versus};
 use gpubench_document::blocks::Block;
+use gpubench_document::fleet::speed_ups;
 use gpubench_document::report::parts;
 use gpubench_document::report::sweeps::Sweeps;
 use gpubench_report::report::Report;
@@ -143,9 +142,9 @@ fn member_id(index: usize) -> String {
 fn several(members: &[(&str, &Report)], in_full: &[usize], blocks: &[Block]) -> anyhow::Result<Html> {
     let title = element("h1").holding(format!("{} reports", members.len()));
     let all = element("section").with("id", "all").holding(element("h2").holding("Overview"));
-    let all = all.holding(blocks::blocks(blocks, 1, ""));
+    let all = all.holding(blocks::blocks(&[blocks, &speed_ups(members)].concat(), 1, ""));
     let mut html = Html::from(classed("header", "title").holding(title));
-    html = html.and(all.holding(several::comparison(members)).holding_all(omission(members, in_full)));
+    html = html.and(all.holding_all(omission(members, in_full)));
     for &index in in_full {
         let (name, report) = members[index];
         let (id, prefix) = (member_id(index), format!("{}-", member_id(index)));
@@ -215,9 +214,9 @@ fn sections(report: &Report, prefix: &str) -> anyhow::Result<Html> {
         warnings(report, prefix),
         charts::charts(report)?,
         rows::rows(report, prefix),
-        answer::first_use(report),
+        blocks::blocks(&parts::first_use(report), 1, prefix),
         blocks::blocks(&parts::environment(report), 1, prefix),
-        answer::in_words(report),
+        blocks::blocks(&Vec::from_iter(parts::in_words(report)), 1, prefix),
         method(report, prefix),
     ];
     let section = |((id, title), content): ((&str, &str), Html)| {

@@ -62,25 +62,6 @@ pub(crate) fn framed(name: &str, table: Element) -> Element {
     frame.with("aria-label", name).holding(table)
 }
 
-/// A framed table of one row of headings, whose rows are cards on a phone: each of its cells has a label.
-pub(crate) fn table(
-    name: &str,
-    headings: &[Heading<'_>],
-    rows: impl IntoIterator<Item = Element>,
-) -> Element {
-    let head = element("thead").holding(element("tr").holding_all(headings.iter().map(Heading::cell)));
-    framed(name, classed("table", "cards").holding(head).holding(element("tbody").holding_all(rows)))
-}
-
-/// The cells of a row with their labels, which a phone shows above them.
-pub(crate) fn labelled<'a>(
-    cells: impl IntoIterator<Item = Element>,
-    labels: impl IntoIterator<Item = &'a str>,
-) -> impl Iterator<Item = Element> {
-    let pairs = cells.into_iter().zip(labels.into_iter().map(str::to_owned).collect::<Vec<_>>());
-    pairs.map(|(cell, label)| cell.with("data-label", &label))
-}
-
 /// A list of names and facts.
 pub(crate) fn facts<N: Into<Html>, V: Into<Html>>(facts: impl IntoIterator<Item = (N, V)>) -> Element {
     let pair = |(name, fact): (N, V)| {

@@ -74,12 +74,16 @@ mod tests {
     #[test]
     fn the_table_shows_the_best_of_each_side_and_why_cells_are_missing() {
         let expected = "\
-matmul: the GPU is faster from N = 280 (140 to 1200); end to end the GPU is
-faster from N = 540 (260 to 1900).
-Fastest variants at the largest N (CPU / GPU): matmul openblas / cublas.
+NVIDIA H200 against Intel Xeon Platinum 8480C, 16 threads: at the largest size
+measured, the GPU is faster in 1 of 1 sweep with the data on the device; with
+copies both ways in 1 of 1.
+matmul (float32, cold cache): with the data on the device the GPU is faster from
+N = 280 (140 to 1200); at N = 10000 the GPU is 18.2x faster (cublas against
+openblas; kernel alone GPU 18x). End to end the GPU is faster from N = 540 (260
+to 1900); at N = 10000 the GPU is 18.1x faster.
+
 First use of the GPU: compiling and planning matmul 214 ms. Calls at the largest
 N to repay it (host clock, data on the GPU): matmul 1.
-Grades of 4 best times, at all sizes: 2 A, 1 B, 1 C.
 
 matmul f32, cold cache
       N  best CPU     time     ±  grade  best GPU      time     ±  grade  speed-up           error
@@ -125,42 +129,6 @@ Warnings about the whole run:
                       matmul cpu/mkl (2)
 ";
         assert_eq!(shown(&example::full(), false), expected);
-    }
-
-    #[test]
-    fn a_run_that_was_ended_early_says_so_before_other_problems() {
-        let mut report = example::full();
-        report.environment.planned_rows = Some(12);
-        let text = shown(&report, false);
-        assert!(
-            text.contains("\n\nended early: 7 of 12 cells finished, 2 skipped\n\n1 incorrect, 1 failed"),
-            "{text}"
-        );
-        report.rows.truncate(2);
-        assert!(shown(&report, true).ends_with("\n\nended early: 2 of 12 cells finished\n"));
-        report.rows.clear();
-        assert!(shown(&report, false).ends_with("\n\nended early: 0 of 12 cells finished\n"));
-    }
-
-    #[test]
-    fn both_states_of_the_caches_have_tables_of_their_own() {
-        let mut report = example::full();
-        report.rows.truncate(2);
-        for row in report.rows.clone() {
-            report
-                .rows
-                .push(gpubench_report::report::Row { cache: gpubench_report::case::Cache::Hot, ..row });
-        }
-        let text = shown(&report, false);
-        for part in [
-            "matmul f32, cold cache\n",
-            "matmul f32, hot cache\n",
-            "matmul N=100 f32 cuda/cublas cold, matmul N=100 f32\n",
-            "Cold cache:",
-            "Hot cache:",
-        ] {
-            assert!(text.contains(part), "{part}: {text}");
-        }
     }
 
     #[test]
@@ -216,14 +184,5 @@ spgemm f32, density 0.01, cold cache
         for line in shown(&report, false).lines().chain(shown(&report, true).lines()) {
             assert!(line.chars().count() <= WIDTH, "{line}");
         }
-    }
-
-    #[test]
-    fn colours_mark_winners_and_wrong_answers_only() {
-        let text = tables_text(&example::full(), &View { tables: true, color: true, ..View::default() });
-        for (tone, marked) in [(Tone::Cpu, "CPU 1.62x"), (Tone::Gpu, "GPU 18x"), (Tone::Wrong, "incorrect")] {
-            assert!(text.contains(&crate::terminal::painted(marked, tone)), "{text}");
-        }
-        assert_eq!(text.matches("\x1b[0m").count(), 4);
     }
 }

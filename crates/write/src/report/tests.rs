@@ -69,9 +69,9 @@ fn formats_have_unique_names_by_which_they_are_found() {
 #[test]
 fn a_format_of_several_files_refuses_a_single_output() {
     let report = example::full();
-    assert_eq!(SVG.files(&report, &View::default()).unwrap().len(), 4);
+    assert_eq!(SVG.files(&report, &View::default()).unwrap().len(), 3);
     let all = View { charts: Selection::ALL, ..View::default() };
-    assert!(SVG.files(&report, &all).unwrap().len() > 4);
+    assert!(SVG.files(&report, &all).unwrap().len() > 3);
     let message = SVG.text(&report, &View::default()).unwrap_err().to_string();
     assert!(message.contains("--out"), "{message}");
     assert!(SVG.files(&example::empty(), &View::default()).unwrap().is_empty());

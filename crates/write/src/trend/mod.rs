@@ -1,12 +1,12 @@
 //! The formats of a trend. [`FORMATS`] lists them.
 
-mod panels;
+mod charts;
 #[cfg(test)]
 mod tests;
 
-pub use panels::missing_charts_text;
+pub use charts::missing_charts_text;
 
-use crate::chart::{Format as ChartFormat, Theme, panels::files};
+use crate::chart::{Format as ChartFormat, Theme};
 use crate::terminal::{Screen, blocks};
 use gpubench_document::table::{Column, Field, Table};
 use gpubench_report::format::{self, Formats, Makes};
@@ -14,7 +14,7 @@ use gpubench_report::report::file::to_json_text;
 use gpubench_report::shape::Shape;
 use gpubench_text::csv::number;
 
-use self::panels::charts;
+use self::charts::files;
 use gpubench_analysis::trend::{CellSeries, FILE_NAME, TimeLevel, TimePoint, Trend};
 use gpubench_document::trend as document;
 
@@ -47,21 +47,21 @@ pub static FORMATS: Formats<Trend, Theme> = Formats {
         },
         &TrendFormat {
             name: "png",
-            summary: "a chart per case, as pixels",
-            // A folder of nightly runs has hundreds of cases.
+            summary: "a chart per series, as pixels",
+            // A folder of nightly runs has hundreds of series.
             by_default: false,
             makes: Makes::Files {
                 has: |file| file.starts_with("trend-") && file.ends_with(".png"),
-                render: |trend, theme| files(&charts(trend), ChartFormat::Png, *theme),
+                render: |trend, theme| files(trend, ChartFormat::Png, *theme),
             },
         },
         &TrendFormat {
             name: "svg",
-            summary: "a chart per case, as vectors",
+            summary: "a chart per series, as vectors",
             by_default: false,
             makes: Makes::Files {
                 has: |file| file.starts_with("trend-") && file.ends_with(".svg"),
-                render: |trend, theme| files(&charts(trend), ChartFormat::Svg, *theme),
+                render: |trend, theme| files(trend, ChartFormat::Svg, *theme),
             },
         },
     ],

@@ -5,12 +5,13 @@ use std::path::Path;
 
 use gpubench_analysis::trend::{TrendRequest, trend};
 use gpubench_document::trend::labels;
-use gpubench_report::case::Cache;
 use gpubench_report::report::example::{empty, measured, without_time};
 use gpubench_report::report::{Outcome, Report, Row, file};
 use gpubench_report::{Accuracy, Side};
 
 use super::*;
+use crate::chart::frame::LegendRow;
+use crate::chart::lines::LineChart;
 
 /// A report of the `day`-th day.
 fn report(day: usize, rows: Vec<Row>) -> Report {
@@ -75,11 +76,6 @@ fn stepped() -> Trend {
     days(20, |_, _| ())
 }
 
-/// The headings of the panels of the first chart.
-fn headings(trend: &Trend) -> Vec<String> {
-    charts(trend)[0].panels.iter().map(|panel| panel.heading.clone()).collect()
-}
-
 #[test]
 fn a_step_is_shown_with_its_date_revision_levels_and_reports() {
     let text = shown(&stepped(), "table");
@@ -128,37 +124,6 @@ fn facts_that_bear_on_the_cell_are_shown_next_to_its_step() {
 }
 
 #[test]
-fn three_facts_are_shown_with_short_values_and_the_rest_is_counted() {
-    let (shown_text, facts) = changes_shown(|report| {
-        let environment = &mut report.environment;
-        environment.host.name = "other".into();
-        environment.build_profile = Some("debug".into());
-        environment.gpubench_version = "0.2.0".into();
-        for (name, value) in [("OMP_NUM_THREADS", "1"), ("MKL_CBWR", "x"), ("LD_PRELOAD", &"y".repeat(90))] {
-            environment.variables.insert(name.into(), value.into());
-        }
-    });
-    let shown_text = shown_text.unwrap();
-    assert_eq!(facts.len(), 5, "{facts:?}");
-    let start = "host node -> other, gpubench 0.1.0 -> 0.2.0, build-profile release -> debug, variables ";
-    assert!(shown_text.starts_with(start), "{shown_text}");
-    assert!(shown_text.ends_with(", and 1 more") && !shown_text.contains(&"y".repeat(61)), "{shown_text}");
-}
-
-#[test]
-fn settings_of_other_ops_are_not_shown() {
-    let settings = |report: &mut Report, op: &str| {
-        let mut sampling =
-            serde_json::to_value(gpubench_report::measure::sampling::Sampling::default()).unwrap();
-        sampling["rounds"] = 9.into();
-        report.environment.settings = serde_json::json!({ "sweeps": [report.environment.settings["sweeps"][0], { "op": op, "sampling": sampling }] });
-    };
-    assert_eq!(changes_shown(|report| settings(report, "fft")).0, None);
-    let shown_text = changes_shown(|report| settings(report, "matmul")).0.unwrap();
-    assert!(shown_text.starts_with("rounds matmul: "), "{shown_text}");
-}
-
-#[test]
 fn a_deviating_newest_report_is_not_yet_a_step() {
     let text = text_of(&days(13, |_, _| ()));
     assert!(text.contains("2 series: no steps, 1 with an unconfirmed change "), "{text}");
@@ -168,8 +133,8 @@ fn a_deviating_newest_report_is_not_yet_a_step() {
 }
 
 #[test]
-fn models_and_kinds_of_arithmetic_have_their_own_series_and_the_text_says_so() {
-    let check = |change: fn(&mut Report), text: &str, names: [&str; 2]| {
+fn models_and_kinds_of_arithmetic_have_their_own_series() {
+    let check = |change: fn(&mut Report), names: [&str; 2]| {
         let trend = days(20, |day, report| {
             report.rows = rows(0);
             if day >= 12 {
@@ -178,14 +143,12 @@ fn models_and_kinds_of_arithmetic_have_their_own_series_and_the_text_says_so() {
         });
         assert_eq!(trend.series.len(), 3);
         assert!(trend.series.iter().all(CellSeries::is_steady), "{:?}", trend.series);
-        let expected = format!("each {text} ");
-        assert!(text_of(&trend).contains(&expected), "{}", text_of(&trend));
-        let gpu = names.map(|name| format!("cuda/cublas, {name}"));
-        assert_eq!(headings(&trend), [&["cpu/faer".to_owned()], &gpu[..]].concat());
+        let labels: Vec<String> =
+            trend.series[1..].iter().map(|series| labels::label(&trend, series)).collect();
+        assert_eq!(labels, names.map(|name| format!("matmul N=512 f32 cuda/cublas cold, {name}")));
     };
     check(
         |report| report.environment.backends[1].description = serde_json::json!({ "name": "NVIDIA L4" }),
-        "GPU model has its own series: NVIDIA H200 (12 reports), NVIDIA L4 (8 reports)",
         ["NVIDIA H200", "NVIDIA L4"],
     );
     check(
@@ -194,7 +157,6 @@ fn models_and_kinds_of_arithmetic_have_their_own_series_and_the_text_says_so() {
             report.rows[1] = measured("matmul", 512, "cuda", "cublas", 5e-6);
             report.rows[1].accuracy = Accuracy::Tf32;
         },
-        "accuracy class has its own series: matmul N=512 f32 cuda/cublas cold by ieee (12 reports) and tf32 (8 reports)",
         ["ieee", "tf32"],
     );
 }
@@ -237,7 +199,10 @@ fn a_cell_without_a_recent_time_is_shown_with_the_reason() {
     let text = text_of(&trend);
     assert!(text.contains("1 series without a time in their newest report: matmul N=512"), "{text}");
     assert!(text.contains("(failed: out of luck)"), "{text}");
-    assert_eq!(charts(&trend)[0].panels[1].gaps, [9.0]);
+    assert_eq!(
+        charts::charts(&trend)[1].frame.subtitle,
+        "9 reports from 2026-01-01 to 2026-01-09; 1 report without a time"
+    );
 }
 
 #[test]
@@ -263,41 +228,23 @@ fn json_csv_and_markdown_have_the_step() {
 }
 
 #[test]
-fn a_case_has_a_chart_with_a_panel_per_variant_the_cpu_first() {
+fn a_series_has_a_chart_of_its_times_with_its_levels_and_steps() {
     let trend = stepped();
-    let charts = charts(&trend);
-    assert_eq!(charts.len(), 1);
-    let chart = &charts[0];
-    assert_eq!((chart.name.as_str(), chart.positions), ("trend-matmul-f32-n512", 20));
-    assert_eq!(headings(&trend), ["cpu/faer", "cuda/cublas"]);
-    let mark = &chart.panels[1].marks[0];
-    assert_eq!((mark.position, mark.texts[0].as_str()), (11.5, "1.30x slower, 2026-01-13, 000000000"));
-    assert_eq!(chart.panels[1].levels.len(), 2);
-    assert_eq!(chart.ticks.len(), 20);
+    let charts = charts::charts(&trend);
+    let names: Vec<&str> = charts.iter().map(|chart| chart.frame.name.as_str()).collect();
+    assert_eq!(names, ["trend-1-matmul-f32-n512-cpu-faer", "trend-2-matmul-f32-n512-cuda-cublas"]);
+    let LineChart { frame, axes, lines, .. } = &charts[1];
+    let [levels, times] = lines.series.as_slice() else { panic!("{lines:?}") };
+    let [(_, before), .., (_, after)] = levels.bends[..] else { panic!("{levels:?}") };
+    assert!(levels.points.is_empty() && (after / before - 1.3).abs() < 0.01, "{levels:?}");
+    assert_eq!((times.points.len(), axes.x.ticks.len()), (20, 7));
+    let step = LegendRow::Note("1.30x slower, 2026-01-13, 000000000".into());
+    assert_eq!(frame.legend.last(), Some(&step));
+    assert!(charts::files(&trend, ChartFormat::Svg, Theme::Light).unwrap().len() == 2);
 }
 
 #[test]
-fn charts_are_named_by_cache_density_and_page_where_these_differ() {
-    let rows = |day: usize| {
-        let row = |index| measured("spmv", 64, "cuda", &format!("v{index}"), 1e-4 * spread(day));
-        let mut rows: Vec<Row> = (0..6).map(row).collect();
-        rows.iter_mut().for_each(|row| row.case.density = Some(0.05));
-        let mut hot = rows[0].clone();
-        hot.cache = Cache::Hot;
-        let mut sparse = rows[0].clone();
-        sparse.case.density = Some(0.01);
-        rows.extend([hot, sparse]);
-        rows
-    };
-    let trend = of((0..3).map(|day| report(day, rows(day))));
-    let mut names: Vec<String> = charts(&trend).into_iter().map(|chart| chart.name).collect();
-    names.sort();
-    let expected = ["d0.01-cold", "d0.05-cold-1", "d0.05-cold-2", "d0.05-hot"];
-    assert_eq!(names, expected.map(|end| format!("trend-spmv-f32-n64-{end}")));
-}
-
-#[test]
-fn of_too_many_cases_those_with_the_largest_changes_have_charts() {
+fn of_too_many_series_those_with_the_largest_changes_have_charts() {
     // N = 107 steps by 1.3, all others are steady.
     let rows = |day: usize, cases: u64| -> Vec<Row> {
         let time = |n| if n == 107 && day >= 6 { 1.3e-4 } else { 1e-4 } * spread(day);
@@ -305,10 +252,9 @@ fn of_too_many_cases_those_with_the_largest_changes_have_charts() {
     };
     let of_cases = |cases| of((0..12).map(|day| report(day, rows(day, cases))));
     let trend = of_cases(120);
-    let names: Vec<String> = charts(&trend).into_iter().map(|chart| chart.name).collect();
-    assert_eq!(names.len(), 100);
-    assert!(names.contains(&"trend-spmv-f32-n107".to_owned()), "{names:?}");
+    let names: Vec<String> = charts::charts(&trend).into_iter().map(|chart| chart.frame.name).collect();
+    assert!(names.len() == 100 && names.contains(&"trend-107-spmv-f32-n107-cuda-v".to_owned()), "{names:?}");
     let line = missing_charts_text(&trend).unwrap();
-    assert!(line.starts_with("charts show the 100 of 120 cases with the largest changes"), "{line}");
+    assert!(line.starts_with("charts show the 100 of 120 series with the largest changes"), "{line}");
     assert_eq!(missing_charts_text(&of_cases(3)), None);
 }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::*;
 use crate::answer::refinement::next_size;
 use crate::answer::sections;
-use crate::answer::trial::{Chance, Law, Noise, TrialVariant, add_sizes, report};
+use crate::answer::tests::{Chance, Law, Noise, TrialVariant, add_sizes, report};
 
 /// A report of CPU times N³ and GPU times N² times `overhead`: they cross at N = `overhead`.
 fn crossing_at(overhead: f64, sizes: &[u64]) -> Report {

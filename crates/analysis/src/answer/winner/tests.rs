@@ -3,7 +3,7 @@ use rayon::prelude::*;
 
 use super::*;
 use crate::answer::exact;
-use crate::answer::trial::{Chance, Law, Noise, TrialVariant, report};
+use crate::answer::tests::{Chance, Law, Noise, TrialVariant, report};
 use crate::answer::{Kind, sections};
 
 fn around(value: f64) -> Estimate {

@@ -81,8 +81,7 @@ impl Concerns {
     /// Returns the backends for which both sides have such times; `None` if there are none and the fact does not matter.
     pub(super) fn backends<'a>(self, old: &'a Runs, new: &'a Runs) -> Option<BTreeSet<&'a str>> {
         let [old, new] = [old, new].map(|side| -> BTreeSet<&str> {
-            let rows = side.runs.iter().flat_map(|run| &run.report.rows);
-            rows.filter(|row| self.covers(row)).map(|row| row.backend.as_str()).collect()
+            side.rows().filter(|row| self.covers(row)).map(|row| row.backend.as_str()).collect()
         });
         let both: BTreeSet<&str> = old.intersection(&new).copied().collect();
         (self == Run || !both.is_empty()).then_some(both)

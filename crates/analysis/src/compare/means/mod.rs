@@ -15,7 +15,7 @@ use self::groups::{MeanGroup, complete, groups};
 use crate::compare::pairs::evidence::CLOCK_CHANGE;
 use crate::compare::phrases::{mean_with_interval, percent};
 use crate::compare::result::{ComparedMean, Judgement, Mean, MeanChange};
-use crate::compare::statistics::shift::Shift;
+use crate::compare::statistics::shift::{Shift, ratio};
 use crate::compare::statistics::{mean, pooled_variance, weighted_holm};
 use crate::compare::variance::JoinedSides;
 use crate::compare::verdict::SEE_WHAT_CHANGED;
@@ -36,7 +36,7 @@ pub(crate) fn means(cells: &[Change]) -> Vec<Mean> {
         Some((group, change.ratio?.ln()))
     });
     let mean = |((op, backend, dtype, cache), logs): ((&String, &String, _, _), Vec<f64>)| {
-        let (cells, ratio) = (logs.len(), mean(logs).exp());
+        let (cells, ratio) = (logs.len(), ratio(mean(logs)));
         Mean { op: op.clone(), backend: backend.clone(), dtype, cache, cells, ratio }
     };
     grouped(ratios).into_iter().map(mean).collect()
@@ -116,10 +116,10 @@ impl MeanTest {
             verdict,
             inconclusive_reason,
             ratio: Some(shift.ratio()),
-            interval: Some(shift.interval().map(f64::exp)),
+            interval: Some(shift.ratio_interval()),
             p: Some(shift.p()),
             p_corrected: Some(corrected),
-            smallest_detectable_change: Some(smallest_detectable),
+            smallest_detectable_change: Some(smallest_detectable).filter(|change| change.is_finite()),
             variation_between_runs: Some(self.variation_between_runs),
             ..Judgement::without_figures(subject, self.threshold)
         };

@@ -11,7 +11,6 @@ use gpubench_report::case::Cell;
 use gpubench_report::earlier_name;
 use gpubench_text::glob::glob;
 use gpubench_text::size_filter::SizeFilter;
-use gpubench_text::words;
 
 use crate::compare::environment::Severity;
 
@@ -114,15 +113,12 @@ impl Policy {
         self.defaults = given.or(self.defaults);
     }
 
-    /// Returns one line per table that matches none of `cells`, with the glob that matches nothing, which may be misspelt.
+    /// Returns one line per table that matches none of `cells`, which may be misspelt.
     pub(crate) fn unused<'a>(&self, cells: impl Iterator<Item = &'a Cell> + Clone) -> Vec<String> {
         let unused = self.cells.iter().filter(|table| !cells.clone().any(|cell| table.matches(cell)));
-        let line = |table: &CellTable| {
-            let CellTable { origin, .. } = table;
-            let mismatch = table.mismatch(cells.clone());
-            format!("{origin}: this [[cell]] table matches no cell of OLD or NEW: {mismatch}")
-        };
-        unused.map(line).collect()
+        unused
+            .map(|table| format!("{}: this [[cell]] table matches no cell of OLD or NEW", table.origin))
+            .collect()
     }
 }
 
@@ -133,20 +129,6 @@ impl CellTable {
                 let earlier = earlier_name(&cell.backend, &cell.variant).filter(|_| *key == "variant");
                 std::iter::once(property(cell, key)).chain(earlier).any(|name| glob(pattern, name))
             })
-    }
-
-    /// Returns the reason why it matches none of `cells`.
-    fn mismatch<'a>(&self, mut cells: impl Iterator<Item = &'a Cell> + Clone) -> String {
-        for (key, pattern) in &self.globs {
-            let valid = cells.clone().map(|cell| property(cell, key));
-            if let Err(error) = words::matches_some(key, &format!("{key} of these cells"), pattern, valid) {
-                return error.to_string();
-            }
-        }
-        match cells.any(|cell| self.sizes.contains(cell.case.n)) {
-            true => "each key matches some cell, but no cell matches all keys".into(),
-            false => "no cell has such an n".into(),
-        }
     }
 }
 

@@ -32,7 +32,12 @@ impl Shift {
     }
 
     pub(crate) fn ratio(self) -> f64 {
-        self.log.exp()
+        ratio(self.log)
+    }
+
+    /// Returns the 95 % interval of the ratio.
+    pub(crate) fn ratio_interval(self) -> [f64; 2] {
+        self.interval().map(ratio)
     }
 
     /// Returns the 95 % interval of the logarithm.
@@ -65,6 +70,11 @@ impl Shift {
         let significant = quantile(self.df, 1.0 - alpha / 2.0) * self.error;
         (reaching.max(significant) + quantile(self.df, POWER) * self.error).exp_m1()
     }
+}
+
+/// Returns the ratio of a logarithm, at most the largest number: JSON has no infinity.
+pub(crate) fn ratio(log: f64) -> f64 {
+    log.exp().min(f64::MAX)
 }
 
 /// Returns the smallest relative slowdown that is reported with probability `power` at a standard error of `error`.

@@ -129,12 +129,13 @@ impl<'a> CellTest<'a> {
         let alpha = alpha / tested.max(1) as f64;
         Change {
             ratio: shift.map(Shift::ratio),
-            interval: shift.map(|shift| shift.interval().map(f64::exp)),
+            interval: shift.map(Shift::ratio_interval),
             p: self.p,
             p_corrected: corrected,
             p_rounds: ranks,
             smallest_detectable_change: shift
-                .map(|shift| shift.smallest_detectable(self.threshold, alpha).max(least)),
+                .map(|shift| shift.smallest_detectable(self.threshold, alpha).max(least))
+                .filter(|change| change.is_finite()),
             variation_between_runs: self.run_variance.map(|of_run| of_run.variance.sqrt()),
             old: measured(&pair.old),
             new: measured(&pair.new),

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gpubench_report::case::Cell;
+use gpubench_report::report::Row;
 use gpubench_text::count::{agree, counted};
 
 use super::{COMMAND, HISTORY, MIN_RUNS};
 use crate::compare::result::{Change, Measured, Note};
 use crate::compare::variance::JoinedSides;
-use crate::compare::{Policy, Run, Runs, Verdict};
+use crate::compare::{Policy, Run, Runs};
 
 pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> Vec<Note> {
     let (old, new) = (sweep.old, sweep.new);
@@ -58,8 +58,15 @@ pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> V
     for table in policy.unused(cells.iter().map(Change::cell)) {
         note(table, "correct the table or remove it");
     }
-    if let Some(text) = mismatched_settings(cells) {
-        note(text, "run both sides with the same --cache and --seed");
+    let values = |of: fn(&Row) -> String| [old, new].map(|side| side.rows().map(of).collect::<BTreeSet<_>>());
+    let settings =
+        [("caches", values(|row| row.cache.to_string())), ("seed", values(|row| row.case.seed.to_string()))];
+    for (word, [was, is]) in settings {
+        if was.is_disjoint(&is) && !was.is_empty() && !is.is_empty() {
+            let [was, is] = [was, is].map(|values| values.into_iter().collect::<Vec<_>>().join(" and "));
+            let text = format!("{word} {was} in OLD, {is} in NEW: no cell matches");
+            note(text, "run both sides with the same --cache and --seed");
+        }
     }
     notes
 }
@@ -103,37 +110,12 @@ fn changed_picks(old: &Runs, new: &Runs) -> Option<String> {
 }
 
 fn picks(side: &Runs) -> BTreeMap<String, String> {
-    let rows = side.runs.iter().flat_map(|run| &run.report.rows);
     let mut picks = BTreeMap::<String, BTreeSet<&str>>::new();
-    for row in rows {
+    for row in side.rows() {
         if let Some(picked) = &row.picked {
             picks.entry(row.cell().to_string()).or_default().insert(picked);
         }
     }
     let joined = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(" or ");
     picks.into_iter().map(|(cell, names)| (cell, joined(names))).collect()
-}
-
-/// Reports cells of both sides that do not match only because of the cache state or the seed.
-fn mismatched_settings(cells: &[Change]) -> Option<String> {
-    let of = |verdict: Verdict| cells.iter().filter(move |change| change.verdict == verdict);
-    let same_without_settings = |a: &Change, b: &Change| {
-        let plain = |change: &Change| {
-            let mut cell: Cell = change.cell().clone();
-            (cell.cache, cell.case.seed) = (gpubench_report::case::Cache::Cold, 0);
-            cell
-        };
-        plain(a) == plain(b)
-    };
-    let (missing, new) = of(Verdict::Missing).find_map(|missing| {
-        let new = of(Verdict::New).find(|new| same_without_settings(missing, new))?;
-        Some((missing.cell(), new.cell()))
-    })?;
-    Some(match missing.cache == new.cache {
-        false => format!(
-            "OLD was measured with {} caches and NEW with {} caches; such times are never compared",
-            missing.cache, new.cache
-        ),
-        true => format!("OLD has seed {}, NEW has seed {}", missing.case.seed, new.case.seed),
-    })
 }

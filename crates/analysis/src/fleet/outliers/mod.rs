@@ -62,17 +62,8 @@ impl LogTime {
     }
 }
 
-/// The outliers among similar members.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outliers {
-    /// The outlying members.
-    pub members: Vec<usize>,
-    /// The outlying cells: member and cell.
-    pub cells: Vec<(usize, usize)>,
-}
-
-/// Finds outliers in `times[member][cell]`; all members have the same number of cells.
-pub fn find_outliers(times: &[Vec<Option<LogTime>>]) -> Outliers {
+/// Finds the outlying members in `times[member][cell]`; all members have the same number of cells.
+pub fn find_outliers(times: &[Vec<Option<LogTime>>]) -> Vec<usize> {
     let ratios = Ratios::of(times);
     let scatter = ratios.scatter(times);
     let values: Vec<f64> = ratios.offsets.iter().flatten().copied().collect();
@@ -84,22 +75,18 @@ pub fn find_outliers(times: &[Vec<Option<LogTime>>]) -> Outliers {
         let limit = limits.at(values.len(), spread, error);
         ratios.offsets[*member].is_some_and(|offset| is_far(offset - centre, limit))
     };
-    let members: Vec<usize> = (0..times.len()).filter(is_unusual).collect();
-    let cells = ratios.unusual_cells(times, &members, &scatter);
-    Outliers { members, cells }
+    (0..times.len()).filter(is_unusual).collect()
 }
 
 /// Returns the median over a member's cells of its time over that of the others, as a logarithm.
 pub fn against_others(times: &[Vec<Option<LogTime>>], member: usize) -> Option<f64> {
-    let cells = 0..times.get(member)?.len();
-    median(&cells.filter_map(|cell| cell_against_others(times, member, cell)).collect::<Vec<_>>())
-}
-
-/// Returns the deviation of a member's cell from the median of the others' times, as a logarithm.
-pub fn cell_against_others(times: &[Vec<Option<LogTime>>], member: usize, cell: usize) -> Option<f64> {
-    let others = times.iter().enumerate().filter(|(other, _)| *other != member);
-    let others: Vec<f64> = others.filter_map(|(_, cells)| Some(cells[cell]?.log)).collect();
-    Some(times[member][cell]?.log - median(&others)?)
+    let own = times.get(member)?;
+    let of_cell = |cell: usize| {
+        let others = times.iter().enumerate().filter(|(other, _)| *other != member);
+        let others: Vec<f64> = others.filter_map(|(_, cells)| Some(cells[cell]?.log)).collect();
+        Some(own[cell]?.log - median(&others)?)
+    };
+    median(&(0..own.len()).filter_map(of_cell).collect::<Vec<_>>())
 }
 
 /// Returns the difference between two members as a logarithm: the median over the cells that both have.
@@ -164,36 +151,6 @@ impl Ratios {
         let distance = PAIR_DISTANCE_TO_SD * median(&distances).unwrap_or(0.0);
         let freedom = (values + 1).saturating_sub(members + cells).max(MIN_FREEDOM) as f64;
         CellScatter { deviation: distance.max(median(&widths).unwrap_or(0.0)), freedom }
-    }
-
-    /// Returns the outlying cells; for an outlying member, those that deviate further than the member overall.
-    fn unusual_cells(
-        &self,
-        times: &[Vec<Option<LogTime>>],
-        members: &[usize],
-        scatter: &CellScatter,
-    ) -> Vec<(usize, usize)> {
-        let shift =
-            |member| if members.contains(&member) { self.offsets[member].unwrap_or(0.0) } else { 0.0 };
-        let limits = OutlierLimits::of(self.logs.iter().flatten().flatten().count(), scatter.freedom);
-        let mut found = vec![];
-        for (cell, centre) in self.medians.iter().enumerate() {
-            let Some(centre) = centre else { continue };
-            let beyond = |member: usize| Some(self.logs[member][cell]? - shift(member));
-            let left: Vec<f64> = (0..times.len()).filter_map(beyond).collect();
-            let limit = limits.at(left.len(), robust(&left), scatter.deviation);
-            for (member, cells) in times.iter().enumerate() {
-                let (Some(beyond), Some(time)) = (beyond(member), cells[cell]) else { continue };
-                let expected = centre + shift(member);
-                let is_sure = time.low > expected || time.high < expected;
-                // A cell in which a slow member is less slow needs no report.
-                let is_further_out = beyond * (time.log - centre) > 0.0;
-                if is_sure && is_further_out && is_far(beyond, limit) {
-                    found.push((member, cell));
-                }
-            }
-        }
-        found
     }
 }
 

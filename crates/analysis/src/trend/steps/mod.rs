@@ -8,8 +8,6 @@ use serde::Serialize;
 use super::TimeLevel;
 use super::select::{MIN_LEVEL, SelectedSteps, center, noise, parts, select};
 
-/// Smallest number of values for which the correlation of the noise is reported; for fewer it is too uncertain.
-const MIN_FOR_CORRELATION: usize = 20;
 /// Relative increase of the noise of a short series, times its length.
 const SHORT: f64 = 10.0;
 /// Largest deviation of a value from its neighbours in the fit, in standard deviations.
@@ -34,9 +32,6 @@ pub struct Fit {
     /// Relative standard deviation between successive values; `None` for fewer than `MIN_LEVEL` values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<f64>,
-    /// Correlation of that noise between successive values, from 0 to 0.9; `None` for fewer than 20 values.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub correlation: Option<f64>,
     /// End over beginning of a straight line through the logarithms, if that explains the series better than levels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
@@ -67,7 +62,6 @@ pub(crate) fn fit(values: &[f64], threshold: f64) -> Fit {
         latest,
         noise: (logs.len() >= MIN_LEVEL).then_some(levels.noise),
         drift: levels.selection.drift.map(f64::exp),
-        correlation: (logs.len() >= MIN_FOR_CORRELATION).then_some(levels.selection.correlation),
     }
 }
 

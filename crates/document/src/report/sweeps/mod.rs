@@ -5,9 +5,7 @@ pub mod notes;
 
 use crate::report::sentences::largest;
 use gpubench_analysis::answer::crossover::{Crossover, crossovers};
-use gpubench_analysis::answer::{
-    Comparison, Kind, Kinds, Pair, Section, Versus, has_both_caches, sections_of,
-};
+use gpubench_analysis::answer::{Comparison, Kind, Pair, Section, Versus, has_both_caches, sections_of};
 use gpubench_report::case::DType;
 use gpubench_report::report::Report;
 
@@ -53,7 +51,6 @@ pub struct Sweeps<'a> {
     pub(crate) report: &'a Report,
     /// Every sweep, in the order of the report.
     pub all: Vec<Sweep<'a>>,
-    pub(crate) kinds: Kinds,
     /// The contenders.
     pub versus: Versus<'a>,
     /// Whether the tables have a column for gpubench's tuned code, next to what a reader can call.
@@ -82,7 +79,7 @@ impl<'a> Sweeps<'a> {
         }
         let shows_tuned =
             all.iter().flat_map(Sweep::compared).any(|case| case.tuned_pair(Kind::Resident).is_some());
-        Sweeps { report, all, kinds: Kinds::of(&report.rows), versus, shows_tuned }
+        Sweeps { report, all, versus, shows_tuned }
     }
 
     /// Returns the number of cases with a time of both contenders.

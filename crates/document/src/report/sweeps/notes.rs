@@ -1,24 +1,15 @@
-//! The title of a report, and sentences about its sweeps: crossovers, first use, slower variants.
+//! The title of a report, and sentences about its sweeps: variants, first use, costs.
 
-use std::collections::BTreeMap;
-
-use crate::report::crossover_text::{crossover_clause, plain};
-use crate::report::{ABOVE_PEAK, PEAK_SHARE_TEXT, has_peaks, peak_share_text};
 use gpubench_analysis::answer::first_use::{FirstUse, calls_to_repay, condition};
-use gpubench_analysis::answer::{
-    Comparison, Contender, Estimate, Kind, Names, Pair, SpeedUp, Versus, has_both_caches,
-};
+use gpubench_analysis::answer::{Comparison, Contender, Kind, Names, Pair, Versus, has_both_caches};
 use gpubench_ops as op;
 use gpubench_report::Side;
 use gpubench_report::case::{Cache, DType};
 use gpubench_report::report::machine::machine_of;
 use gpubench_report::report::quantity::{three_digits, time_text};
 use gpubench_report::report::{Outcome, Report, Row};
-use gpubench_text::count::counted;
 use gpubench_text::grouped::distinct;
-use gpubench_text::words::capitalised;
 
-use super::super::cautions::shown;
 use super::super::problems::{ended_early, why_none_of};
 use super::{Sweep, Sweeps};
 
@@ -105,20 +96,6 @@ fn conditions(report: &Report, shape: &str) -> String {
     format!("{}{shape}, {caches} caches", dtypes.join(" and "))
 }
 
-/// The number of best times of each grade, at all sizes: the tables of the screen may show fewer.
-pub fn grades(report: &Report) -> Option<String> {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for grade in shown(report, false).iter().filter_map(|row| row.execute.as_ref()?.grade) {
-        *counts.entry(grade.to_string()).or_default() += 1;
-    }
-    let total: usize = counts.values().sum();
-    let meaning = if counts.contains_key("D") { " (D: not reliable)" } else { "" };
-    let counts: Vec<String> = counts.iter().map(|(grade, count)| format!("{count} {grade}")).collect();
-    let counts = counts.join(", ");
-    let times = counted(total, "best time");
-    (total > 0).then(|| format!("Grades of {times}, at all sizes: {counts}{meaning}."))
-}
-
 /// The first warning about the run, and the number of further ones.
 pub fn first_run_warning(report: &Report) -> Option<String> {
     let warnings = &report.environment.warnings;
@@ -133,54 +110,6 @@ pub fn first_run_warning(report: &Report) -> Option<String> {
 }
 
 impl Sweeps<'_> {
-    /// The size from which B is faster: one line per sweep of several sizes.
-    pub fn crossovers(&self) -> Vec<String> {
-        let line = |sweep: &Sweep<'_>| {
-            let clause = |kind| {
-                let found = sweep.crossover(kind).filter(|found| !found.is_one_size())?;
-                Some(plain(&crossover_clause(found, self.versus)))
-            };
-            let resident = clause(Kind::Resident)?;
-            let with_copies = self.kinds.end_to_end().iter().filter_map(|&kind| Some((kind, clause(kind)?)));
-            let with_copies: Vec<(Kind, String)> = with_copies.collect();
-            if with_copies.is_empty() {
-                return Some(format!("{}: {resident}.", sweep.name));
-            }
-            if with_copies.iter().all(|(_, whole)| *whole == resident) {
-                return Some(format!("{}: {resident}, with or without copies.", sweep.name));
-            }
-            let copies = |(kind, whole): &(Kind, String)| format!("; {} {whole}", self.kinds.words(*kind));
-            let copies: String = match with_copies.as_slice() {
-                [(_, pageable), (_, pinned)] if pageable == pinned => {
-                    format!("; end to end (either memory) {pinned}")
-                }
-                each => each.iter().map(copies).collect(),
-            };
-            Some(format!("{}: {resident}{copies}.", sweep.name))
-        };
-        self.all.iter().filter_map(line).collect()
-    }
-
-    /// `End to end depends on the host memory: fft 2048 CPU 1.8x pageable, GPU 2.5x pinned.`: every case, or the largest ones.
-    pub fn memory_decides(&self, every_case: bool) -> Option<String> {
-        let shown = self.all.iter().flat_map(|sweep| {
-            let skipped = if every_case { 0 } else { sweep.compared().count().saturating_sub(1) };
-            sweep.compared().skip(skipped).map(|case| (sweep.name.as_str(), case))
-        });
-        let clause = |(name, case): (&str, &Comparison<'_>)| {
-            let pairs = [case.pair(Kind::EndToEnd)?, case.pair(Kind::EndToEndPinned)?];
-            let [pageable, pinned] = [&pairs[0], &pairs[1]].map(|pair| pair.speed_up.winner());
-            if pageable? == pinned? {
-                return None;
-            }
-            let [pageable, pinned] = pairs.map(|pair| pair.speed_up_text());
-            Some(format!("{name} {} {pageable} pageable, {pinned} pinned", case.n))
-        };
-        let clauses: Vec<String> = shown.filter_map(clause).collect();
-        (!clauses.is_empty())
-            .then(|| format!("End to end depends on the host memory: {}.", clauses.join("; ")))
-    }
-
     /// The fastest variant of each contender at the largest sizes.
     pub fn variants(&self) -> Option<String> {
         let names = Names::of(self.report);
@@ -197,22 +126,6 @@ impl Sweeps<'_> {
         let [a, b] = Contender::BOTH.map(|one| self.versus.label(one));
         (!named.is_empty())
             .then(|| format!("Fastest variants at the largest N ({a} / {b}): {}.", named.join(", ")))
-    }
-
-    /// The share of the peak that the best of each contender reaches at the largest sizes; `None` where no peaks were measured.
-    pub fn peak_shares(&self) -> Option<String> {
-        has_peaks(self.report).then_some(())?;
-        let of_sweep = |sweep: &Sweep<'_>| {
-            let [a, b] = sweep.compared().last()?.bests().map(|row| peak_share_text(self.report, row));
-            Some(format!("{} {a} / {b}", sweep.name))
-        };
-        let shares: Vec<String> = self.all.iter().filter_map(of_sweep).collect();
-        let [a, b] = Contender::BOTH.map(|one| self.versus.label(one));
-        let title = capitalised(PEAK_SHARE_TEXT);
-        let is_above = shares.iter().any(|text| text.contains(">100%"));
-        let above = if is_above { format!(" >100%: {ABOVE_PEAK}.") } else { String::new() };
-        (!shares.is_empty())
-            .then(|| format!("{title} at the largest N ({a} / {b}): {}.{above}", shares.join(", ")))
     }
 
     /// Returns whether the best of a contender may be of one backend or another.
@@ -263,41 +176,6 @@ impl Sweeps<'_> {
         let names = Names::of(self.report);
         sweeps.filter_map(|sweep| costs(sweep, &names)).collect()
     }
-
-    /// B's variants that are slower than the best at the largest sizes, and ties of other backends, with their factors.
-    pub fn slower_variants(&self) -> Option<String> {
-        let sweeps = self.all.iter().filter(|sweep| op::compares_sides(sweep.section.op));
-        let names = Names::of(self.report);
-        let (found, ties): (Vec<String>, Vec<bool>) =
-            sweeps.filter_map(|sweep| slower(sweep, &names)).unzip();
-        let has_tie = ties.contains(&true);
-        let (slower, mark) = if has_tie { ("Slower or equal", " (?: a tie)") } else { ("Slower", "") };
-        (!found.is_empty()).then(|| {
-            format!(
-                "{slower} {} variants at the largest N, resident time over the best{mark}: {}.",
-                self.versus.label(Contender::B),
-                found.join("; ")
-            )
-        })
-    }
-}
-
-/// `transfer-loop copy-each 83.4x`; `matmul cupy/matmul 1.01x?` for a tie of another backend. With whether there is a tie.
-fn slower(sweep: &Sweep<'_>, names: &Names) -> Option<(String, bool)> {
-    let case = sweep.compared().last()?;
-    let best = case.pair(Kind::Resident)?;
-    let rivals = case.candidates(Contender::B, Kind::Resident);
-    let rivals = rivals.filter(|(row, _)| !std::ptr::eq(*row, best.b));
-    let slower = |(row, time): (&Row, Estimate)| {
-        let times = SpeedUp(time.over(best.b_s)?);
-        let is_tie = times.winner().is_none();
-        let is_shown =
-            if is_tie { row.backend != best.b.backend } else { times.winner() == Some(Contender::B) };
-        let mark = if is_tie { "?" } else { "" };
-        is_shown.then(|| (format!("{} {}{mark}", names.variant(row), times.factor_text()), is_tie))
-    };
-    let (slower, ties): (Vec<String>, Vec<bool>) = rivals.filter_map(slower).unzip();
-    (!slower.is_empty()).then(|| (format!("{} {}", sweep.name, slower.join(", ")), ties.contains(&true)))
 }
 
 /// `transfer N=8192: h2d-pageable 32.9 ms (8.17 GB/s), h2d-pinned 4.84 ms (55.4 GB/s).`

@@ -1,6 +1,5 @@
 //! Charts of lines: time, throughput and speed-ups against size.
 
-pub(crate) mod labels;
 pub(super) mod quantity;
 pub(crate) mod speed_up;
 pub(crate) mod strokes;
@@ -10,13 +9,11 @@ use std::collections::BTreeSet;
 
 use super::ChartKind;
 use super::canvas::Canvas;
-use super::draw::{FrameDrawing, MARKER};
+use super::draw::{FrameDrawing, MARKER, grid, x_labels, y_labels};
 use super::frame::{Frame, LegendRow, LegendSample};
-use super::geometry::Plane;
-use super::layout::{Axes, Extent};
+use super::layout::{Axes, Extent, TEXT};
 use super::series::{ChartSeries, Marks, Point, Style};
 use crate::palette::Role;
-use labels::PlotContents;
 use strokes::Strokes;
 
 /// Em of the labels next to points.
@@ -46,8 +43,8 @@ pub(crate) struct LineChart {
 pub(crate) struct PlotLines {
     /// The lines, those of one legend group together.
     pub series: Vec<ChartSeries>,
-    /// The names of the regions above and below 1, where neither contender wins; empty for regions without a name.
-    pub(crate) regions: Option<[String; 2]>,
+    /// Whether the areas above and below 1 have the colours of the faster contender.
+    pub(crate) has_sides: bool,
     pub(crate) crossings: Vec<CrossingMark>,
     /// Values that a line across the plot shows: measured peaks.
     pub(crate) levels: Vec<PeakLevel>,
@@ -59,13 +56,6 @@ pub(crate) struct PeakLevel {
     pub value: f64,
     pub label: String,
     pub(crate) style: Style,
-}
-
-impl PlotLines {
-    /// The lines between the axes of a large chart.
-    fn within<'a>(&'a self, plane: Plane<'a>) -> PlotContents<'a> {
-        PlotContents { plane, lines: self, marker: MARKER, em: POINT_TEXT }
-    }
 }
 
 /// The rows of a legend that list the series under the headings of their groups.
@@ -90,7 +80,6 @@ pub(crate) fn mark_notes(series: &[ChartSeries]) -> Vec<LegendRow> {
     let rows = [
         (has(|marks| marks.is_tie), LegendSample::Mark(tie), "?: interval includes 1x"),
         (has(|marks| marks.grade_d), LegendSample::Mark(grade_d), "!: unreliable"),
-        (has(|marks| marks.is_break), LegendSample::Break, "one variant fails or is wrong"),
     ];
     let rows = rows.into_iter().filter(|(shown, ..)| *shown);
     LegendRow::headed("Marks", rows.map(|(_, sample, text)| LegendRow::Entry(sample, text.into())).collect())
@@ -110,12 +99,17 @@ pub(crate) fn extremes<'a>(series: impl IntoIterator<Item = &'a ChartSeries>) ->
 
 pub(super) fn draw(chart: &LineChart, extent: Extent, canvas: &Canvas) {
     let frame = FrameDrawing::begin(canvas, &chart.frame, &chart.axes, extent);
-    let strokes = Strokes { canvas, contents: chart.lines.within(frame.layout.plane) };
+    let (plane, lines) = (frame.layout.plane, &chart.lines);
+    // Of hundreds of points, large markers would only cover each other.
+    let most = lines.series.iter().map(|series| series.points.len()).max().unwrap_or(0);
+    let marker = (0.4 * plane.area.width() / most as f64).clamp(2.5, MARKER);
+    let strokes = Strokes { canvas, plane, lines, marker, em: POINT_TEXT };
     strokes.ground();
     frame.titles();
-    frame.grid();
+    grid(canvas, &plane);
     strokes.lines();
-    frame.axis_labels();
+    x_labels(canvas, &plane, TEXT);
+    y_labels(canvas, &plane, TEXT);
     frame.legend();
 }
 

@@ -8,22 +8,17 @@ use gpubench_ops as op;
 use gpubench_report::case::Family;
 use gpubench_report::report::Row;
 use gpubench_report::report::quantity::time_text;
-use gpubench_text::grouped::distinct;
+use gpubench_text::grouped::grouped;
 
-use super::labels::{end_label_shares, end_labels_room, ends};
-use super::{CrossingMark, LineChart, POINT_TEXT, PlotLines, extremes, legend, mark_notes, sizes};
+use super::{CrossingMark, LineChart, PlotLines, extremes, legend, mark_notes, sizes};
 use crate::chart::ChartKind;
 use crate::chart::axis::Axis;
-use crate::chart::draw::MARKER;
 use crate::chart::frame::{Frame, LegendRow};
 use crate::chart::layout::Axes;
 use crate::chart::series::{ChartSeries, Marks, Point, Stroke, Style};
 use crate::chart::sheet::{Part, Sheet};
 use crate::chart::text::{name, ratio_text};
 use gpubench_document::report::copies_clause;
-
-/// Part of the height of a plot that a label takes, in a page too.
-const LABEL_SHARE: f64 = 0.065;
 
 /// The only kind shown where several reports or families share a chart.
 const LONE_KIND: Kind = Kind::Resident;
@@ -93,10 +88,9 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
     let mut legend = legend(&series);
     let crossed = lines.iter().flat_map(|line| crossover_notes(line, lone_part.is_some()));
     let versus = sheet.versus();
-    let [a, b] = Contender::BOTH.map(|one| versus.label(one));
-    legend.extend(LegendRow::notes(&format!("{b} faster from N"), crossed.collect()));
+    let heading = format!("{} faster from N", versus.label(Contender::B));
+    legend.extend(LegendRow::notes(&heading, crossed.collect()));
     legend.extend(lone_part.map(pairings).unwrap_or_default());
-    legend.extend(lone_part.map(losses).unwrap_or_default());
     legend.extend(mark_notes(&series));
     let frame = Frame {
         name: sheet.name(ChartKind::SpeedUp.name()),
@@ -105,15 +99,12 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
         captions,
         legend,
     };
-    let shares = end_label_shares(&series, LABEL_SHARE);
     let axes = Axes {
-        x: Axis::sizes(&sheet.size_title(true), &sizes, end_labels_room(&series, POINT_TEXT, MARKER)),
-        y: Axis::ratios("How many times faster (log scale)", &extremes(&series), versus, shares),
-        rows_above: 0,
+        x: Axis::sizes(&sheet.size_title(), &sizes),
+        y: Axis::ratios("How many times faster (log scale)", &extremes(&series), versus),
     };
-    let regions = Some([b, a].map(|side| format!("{side} faster")));
     let crossings = lines.iter().filter_map(crossing).collect();
-    let lines = PlotLines { series, regions, crossings, levels: vec![] };
+    let lines = PlotLines { series, has_sides: true, crossings, levels: vec![] };
     Some(LineChart { kind: ChartKind::SpeedUp, frame, axes, lines })
 }
 
@@ -200,16 +191,21 @@ fn points<'a>(
     comparisons: &[Comparison<'a>],
     pair: impl Fn(&Comparison<'a>) -> Option<Pair<'a>>,
 ) -> Vec<Point> {
-    let pairs: Vec<_> = comparisons.iter().filter_map(|one| Some((one, pair(one)?))).collect();
-    let point = |(index, (comparison, pair)): (usize, &(&Comparison<'a>, Pair<'a>))| {
-        let (label, ratio) = (Some(ratio_text(pair)), pair.speed_up.0);
-        let before = index.checked_sub(1).map(|before| &pairs[before]);
-        let is_break = before.is_some_and(|before| !lost(before, &(comparison, pair.clone())).is_empty());
-        let marks = Marks { is_break, ..Marks::of(pair) };
-        let note = format!("N = {}: {}", comparison.n, pair_text(pair));
-        Point { x: comparison.n as f64, y: ratio.value, low: ratio.low, high: ratio.high, label, marks, note }
+    let point = |comparison: &Comparison<'a>| {
+        let pair = pair(comparison)?;
+        let (label, ratio, marks) = (Some(ratio_text(&pair)), pair.speed_up.0, Marks::of(&pair));
+        let note = format!("N = {}: {}", comparison.n, pair_text(&pair));
+        Some(Point {
+            x: comparison.n as f64,
+            y: ratio.value,
+            low: ratio.low,
+            high: ratio.high,
+            label,
+            marks,
+            note,
+        })
     };
-    pairs.iter().enumerate().map(point).collect()
+    comparisons.iter().filter_map(point).collect()
 }
 
 /// `GPU 5.3x (4.9 to 5.6), cuda/r2c 40 µs against cpu/mkl-2d 212 µs`
@@ -218,33 +214,6 @@ fn pair_text(pair: &Pair<'_>) -> String {
     let [a, b] = [side(pair.a, pair.a_s.value), side(pair.b, pair.b_s.value)];
     let [winner, other] = if pair.speed_up.leader() == Contender::A { [a, b] } else { [b, a] };
     format!("{} ({}), {winner} against {other}", pair.speed_up_text(), pair.speed_up.interval_text())
-}
-
-/// The best variants at one of two sizes that were run at the other and have no time there: each with its row there.
-fn lost<'a>(
-    (before, pair_before): &(&Comparison<'a>, Pair<'a>),
-    (after, pair_after): &(&Comparison<'a>, Pair<'a>),
-) -> Vec<&'a Row> {
-    let without_time = |comparison: &Comparison<'a>, best: &Row| {
-        let is_same = |row: &&Row| row.backend == best.backend && row.variant == best.variant;
-        comparison.rows.iter().copied().find(|row| is_same(row) && row.execute.is_none())
-    };
-    let forwards = [pair_before.a, pair_before.b].into_iter().filter_map(|best| without_time(after, best));
-    let backwards = [pair_after.a, pair_after.b].into_iter().filter_map(|best| without_time(before, best));
-    forwards.chain(backwards).collect()
-}
-
-/// The changes of the best variants for want of a time, by kind that shows them first: `torch/gesvda at 2048`.
-fn losses(part: &Part<'_>) -> Vec<LegendRow> {
-    let comparisons = &part.section.comparisons;
-    let of_kind = |&kind: &Kind| {
-        let pairs: Vec<_> = comparisons.iter().filter_map(|one| Some((one, one.pair(kind)?))).collect();
-        let lost = pairs.windows(2).flat_map(|two| lost(&two[0], &two[1])).collect::<Vec<&Row>>();
-        lost.into_iter()
-            .map(|row| format!("{} at {}: {}", part.names.name(row), row.case.n, row.outcome.name()))
-            .collect::<Vec<String>>()
-    };
-    LegendRow::notes("Without a time", distinct(kinds(part).iter().flat_map(of_kind)))
 }
 
 fn crossover(part: &Part<'_>, family: Family<'_>, kind: Kind) -> Option<Crossover> {
@@ -256,7 +225,8 @@ pub(crate) fn crossing(line: &SpeedUpLine) -> Option<CrossingMark> {
     let found = line.crossover.as_ref()?;
     let Some(Place::At(size)) = found.from else { return None };
     // Beyond the sizes measured nothing is known, so the band ends there.
-    let [first, last] = ends(std::slice::from_ref(&line.series));
+    let points = &line.series.points;
+    let [first, last] = [points.first()?.x, points.last()?.x];
     let end = |place| match place {
         Place::Below => first,
         Place::At(size) => size.clamp(first, last),
@@ -267,34 +237,22 @@ pub(crate) fn crossing(line: &SpeedUpLine) -> Option<CrossingMark> {
     Some(CrossingMark { hue: line.series.style.hue, size, interval: found.interval.map(end), label })
 }
 
-/// The variants of the speed-ups at the largest size; kinds with the same pair share lines.
+/// The variants of the speed-ups at the largest size, a line for the kinds with the same.
 fn pairings(part: &Part<'_>) -> Vec<LegendRow> {
     let all = report_kinds(part);
-    let mut found: Vec<(u64, [String; 2], Vec<&str>)> = vec![];
-    for &kind in kinds(part) {
-        let Some((n, pair)) = largest(&part.section.comparisons, kind) else { continue };
-        let names = [pair.b, pair.a].map(|row| part.names.name(row));
-        match found.iter_mut().find(|(at, known, _)| *at == n && *known == names) {
-            Some((_, _, kinds)) => kinds.push(all.name(kind)),
-            None => found.push((n, names, vec![all.name(kind)])),
-        }
-    }
-    let Some(n) = found.iter().map(|(n, ..)| *n).max() else { return vec![] };
-    let count = found.iter().map(|(.., kinds)| kinds.len()).sum::<usize>();
-    let lone =
-        found.iter().find_map(|(.., kinds)| if let [kind] = kinds.as_slice() { Some(*kind) } else { None });
-    let lines = found.iter().flat_map(|(_, [b, a], kinds)| {
-        let pair = format!("{b} / {a}");
-        match (kinds.len(), lone) {
-            (some, _) if some == count => vec![pair],
-            (some, Some(lone)) if some > 1 && some + 1 == count => {
-                vec![format!("all but {lone}:"), indented(&pair)]
-            }
-            _ => vec![kinds.join(", ") + ":", indented(&pair)],
-        }
+    let pairs = kinds(part).iter().filter_map(|&kind| {
+        let (n, pair) = largest(&part.section.comparisons, kind)?;
+        let [b, a] = [pair.b, pair.a].map(|row| part.names.name(row));
+        Some((format!("{b} / {a} at {n}"), all.name(kind)))
     });
+    let lines = match grouped(pairs).as_slice() {
+        [(pair, _)] => vec![pair.clone()],
+        several => {
+            several.iter().flat_map(|(pair, kinds)| [kinds.join("; ") + ":", indented(pair)]).collect()
+        }
+    };
     let [a, b] = Contender::BOTH.map(|one| part.section.versus.label(one));
-    LegendRow::notes(&format!("Best {b} / best {a} at {n}"), lines.collect())
+    LegendRow::notes(&format!("Best {b} / best {a}"), lines)
 }
 
 fn indented(text: &str) -> String {

@@ -2,12 +2,11 @@
 
 use crate::palette::{Role, Tint};
 
-use super::labels::{Labels, PlotContents, REGION_TEXT};
 use super::{CrossingMark, PlotLines};
 use crate::chart::canvas::{Align, Canvas, Paint};
-use crate::chart::draw::{LINE, baseline, crossover, line_break, marked, medium};
-use crate::chart::geometry::{CanvasPoint, Rect};
-use crate::chart::placing::Placed;
+use crate::chart::draw::{LINE, baseline, crossover, marked, medium};
+use crate::chart::geometry::{CanvasPoint, Plane, Rect};
+use crate::chart::placing::{Placed, Room};
 use crate::chart::series::{ChartSeries, Point, Stroke};
 
 /// Bands of crossings that are narrower than this many pixels are drawn as wide.
@@ -16,50 +15,102 @@ const LEAST_BAND: f64 = 2.0;
 /// Thickness of the measured peaks.
 const LEVEL: f64 = 2.6;
 
+/// Lines between two axes, and the canvas on which they are drawn.
 pub(crate) struct Strokes<'a> {
     pub(crate) canvas: &'a Canvas,
-    pub contents: PlotContents<'a>,
+    pub(crate) plane: Plane<'a>,
+    pub(crate) lines: &'a PlotLines,
+    /// Half the side of the square that a marker takes.
+    pub(crate) marker: f64,
+    /// Em of the labels.
+    pub(crate) em: f64,
 }
 
 impl Strokes<'_> {
     pub(crate) fn ground(&self) {
-        self.tints(&self.contents.plane.area)
+        self.tints(&self.plane.area)
     }
 
     /// Everything but the ground and the grid.
     pub(crate) fn lines(&self) {
-        let PlotLines { series, crossings, levels, .. } = self.contents.lines;
-        let labels = Labels::of(&self.contents);
+        let PlotLines { series, crossings, levels, has_sides } = self.lines;
         crossings.iter().for_each(|crossing| self.crossing_band(crossing));
         for level in levels {
             self.across(level.value, level.style.hue, LEVEL, level.style.stroke);
         }
-        if self.contents.lines.regions.is_some() {
+        if *has_sides {
             self.across(1.0, Role::Ink, 2.4, Stroke::Solid);
         }
         series.iter().for_each(|series| self.band(series));
         // In reverse, so that the first of the legend lies on top.
         series.iter().rev().for_each(|series| self.line(series));
         crossings.iter().for_each(|crossing| self.crossing(crossing));
-        self.grounds(&labels);
-        self.labels(&labels);
+        self.labels().iter().for_each(|(label, hue)| self.label(label, *hue));
         self.notes();
     }
 
     /// The notes of all points, on top of everything: those of the first series of the legend last, as its line is.
     fn notes(&self) {
-        let PlotContents { lines, plane, marker, .. } = &self.contents;
-        for point in lines.series.iter().rev().flat_map(|series| &series.points) {
-            self.canvas.note(&point.note, plane.place(point.x, point.y), 1.5 * marker);
+        for point in self.lines.series.iter().rev().flat_map(|series| &series.points) {
+            self.canvas.note(&point.note, self.plane.place(point.x, point.y), 1.5 * self.marker);
         }
+    }
+
+    /// The labels of points and crossings that find a free place, with their colours. The greatest sizes come first.
+    pub(super) fn labels(&self) -> Vec<(Placed, Role)> {
+        let (mut room, mut labels, line) = (self.obstacles(), vec![], self.plane.down(1.0));
+        let points = self
+            .lines
+            .series
+            .iter()
+            .flat_map(|series| series.points.iter().map(move |point| (series, point)));
+        let labelled =
+            points.filter_map(|(series, point)| Some((series.style.hue, point, point.label.as_deref()?)));
+        let mut labelled: Vec<(Role, &Point, &str)> = labelled.collect();
+        labelled.sort_by(|(_, a, _), (_, b, _)| b.x.total_cmp(&a.x));
+        for (hue, point, text) in labelled {
+            let place = self.plane.place(point.x, point.y);
+            let placed = room.place_near(place, self.marker, text, self.em, point.y < 1.0);
+            // On the other side of 1, a label would name the wrong winner.
+            let is_right =
+                |area: &Rect| !self.lines.has_sides || (area.middle().1 < line) == (place.1 < line);
+            labels.extend(placed.filter(|placed| is_right(&placed.area)).map(|placed| (placed, hue)));
+        }
+        for crossing in &self.lines.crossings {
+            let place = self.plane.place(crossing.size, 1.0);
+            // Lines rise from left to right, so that there is room below.
+            let placed = room.place_near(place, self.marker + 3.0, &crossing.label, self.em, true);
+            labels.extend(placed.map(|placed| (placed, crossing.hue)));
+        }
+        labels
+    }
+
+    /// The plot with its markers and lines.
+    fn obstacles(&self) -> Room {
+        let (plane, half) = (&self.plane, self.marker + 3.0);
+        let mut room = Room::of(&plane.area);
+        for series in &self.lines.series {
+            let places = series.points.iter().map(|point| plane.place(point.x, point.y));
+            places.for_each(|place| room.keep(Rect::around(place, half, half)));
+            let path: Vec<CanvasPoint> = series.path().into_iter().map(|(x, y)| plane.place(x, y)).collect();
+            room.keep_line(&path);
+        }
+        if self.lines.has_sides {
+            let y = plane.down(1.0);
+            room.keep_line(&[(plane.area.left, y), (plane.area.right, y)]);
+            for crossing in &self.lines.crossings {
+                room.keep(Rect::around((plane.across(crossing.size), y), half, half));
+            }
+        }
+        room
     }
 
     /// Tints the parts of `area` above and below the line at 1.
     fn tints(&self, area: &Rect) {
-        if self.contents.lines.regions.is_none() {
+        if !self.lines.has_sides {
             return;
         }
-        let line = self.contents.plane.down(1.0);
+        let line = self.plane.down(1.0);
         if area.top < line {
             let above = Rect { bottom: line.min(area.bottom), ..*area };
             self.canvas.rectangle(above.corners(), Paint::Tinted(Tint::GPU_REGION));
@@ -70,30 +121,21 @@ impl Strokes<'_> {
         }
     }
 
-    /// Clears the ground of labels, so that no grid line or band runs through them.
-    fn grounds(&self, labels: &Labels) {
-        for label in labels.all() {
-            let ground = Rect { left: label.area.left - 2.0, right: label.area.right + 2.0, ..label.area };
-            self.canvas.rectangle(ground.corners(), Role::Ground);
-            self.tints(&ground);
-        }
-    }
-
     /// A line across the plot.
     fn across(&self, value: f64, hue: Role, thickness: f64, stroke: Stroke) {
-        let plane = &self.contents.plane;
+        let plane = &self.plane;
         let y = plane.down(value);
         self.canvas.stroke(&[(plane.area.left, y), (plane.area.right, y)], hue, thickness, stroke);
     }
 
     /// The intervals: an area along the line, as wide as its marker at a point without neighbours.
     fn band(&self, series: &ChartSeries) {
-        let (plane, paint) = (&self.contents.plane, Paint::Clear(series.style.hue, 0.2));
+        let (plane, paint) = (&self.plane, Paint::Clear(series.style.hue, 0.2));
         let high = |point: &Point| plane.place(point.x, point.high);
         let low = |point: &Point| plane.place(point.x, point.low);
         series.bands().for_each(|points| {
             if let [one] = points {
-                let half = self.contents.marker;
+                let half = self.marker;
                 let [(x, top), (_, bottom)] = [high(one), low(one)];
                 return self.canvas.rectangle([(x - half, top), (x + half, bottom)], paint);
             }
@@ -104,23 +146,18 @@ impl Strokes<'_> {
     }
 
     fn line(&self, series: &ChartSeries) {
-        let plane = &self.contents.plane;
+        let plane = &self.plane;
         let path: Vec<CanvasPoint> = series.path().into_iter().map(|(x, y)| plane.place(x, y)).collect();
         self.canvas.stroke(&path, series.style.hue, LINE, series.style.stroke);
-        for ends in series.breaks() {
-            let [from, to] = ends.map(|(x, y)| plane.place(x, y));
-            let middle = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1));
-            line_break(self.canvas, middle, series.style.hue, self.contents.marker);
-        }
         series.points.iter().for_each(|point| {
             let place = plane.place(point.x, point.y);
-            marked(self.canvas, place, series.style, point.marks, self.contents.marker)
+            marked(self.canvas, place, series.style, point.marks, self.marker)
         })
     }
 
     /// The interval of a crossing, over the whole height.
     fn crossing_band(&self, crossing: &CrossingMark) {
-        let plane = &self.contents.plane;
+        let plane = &self.plane;
         let ends = [plane.area.left, plane.area.right];
         let [left, right] = crossing.interval.map(|size| plane.across(size).clamp(ends[0], ends[1]));
         let half = ((right - left) / 2.0).max(LEAST_BAND / 2.0);
@@ -132,29 +169,16 @@ impl Strokes<'_> {
 
     /// A ring where a series meets the line at 1.
     fn crossing(&self, crossing: &CrossingMark) {
-        let place = self.contents.plane.place(crossing.size, 1.0);
-        crossover(self.canvas, place, crossing.hue, self.contents.marker)
+        let place = self.plane.place(crossing.size, 1.0);
+        crossover(self.canvas, place, crossing.hue, self.marker)
     }
 
-    fn labels(&self, labels: &Labels) {
-        let (PlotLines { series, crossings, .. }, em) = (self.contents.lines, self.contents.em);
-        for (is_above, region) in &labels.regions {
-            self.label(region, REGION_TEXT, if *is_above { Role::Blue } else { Role::Vermilion });
-        }
-        for (index, label) in &labels.crossings {
-            self.label(label, em, crossings[*index].hue);
-        }
-        for label in &labels.points {
-            let hue = series[label.series].style.hue;
-            if let Some(leader) = label.leader {
-                self.canvas.rule(leader, hue, 1.2);
-            }
-            self.label(&label.placed, em, hue);
-        }
-    }
-
-    fn label(&self, label: &Placed, em: f64, hue: Role) {
-        let place = (label.area.left, baseline(label.area.middle().1, em));
-        self.canvas.text(&label.text, place, medium(em, hue.text(), Align::Left))
+    /// A label on cleared ground, so that no grid line or band runs through it.
+    fn label(&self, label: &Placed, hue: Role) {
+        let ground = Rect { left: label.area.left - 2.0, right: label.area.right + 2.0, ..label.area };
+        self.canvas.rectangle(ground.corners(), Role::Ground);
+        self.tints(&ground);
+        let place = (label.area.left, baseline(label.area.middle().1, self.em));
+        self.canvas.text(&label.text, place, medium(self.em, hue.text(), Align::Left))
     }
 }

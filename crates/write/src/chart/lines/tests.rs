@@ -6,10 +6,9 @@ use gpubench_report::report::example::{self, full, measured};
 use gpubench_report::report::{Report, Row};
 use gpubench_report::{Accuracy, Side};
 
-use super::labels::Labels;
 use super::*;
-use crate::chart::geometry::Rect;
-use crate::chart::layout::{Extent, FrameLayout, TEXT, below};
+use crate::chart::geometry::{Rect, SHAPES};
+use crate::chart::layout::{Extent, FrameLayout};
 use crate::chart::{Chart, Selection, charts};
 
 /// The line charts of reports: speed-up, then time, of each op.
@@ -85,11 +84,9 @@ fn contenders_with_names_title_the_charts_and_have_them_alone() {
     Versus::choose(&mut report, "numpy:cupy").unwrap();
     let [speed_up, time] = &lines(&[("", &report)])[..] else { panic!("two charts") };
     assert_eq!(speed_up.frame.title, "matmul, float32: numpy against cupy");
-    let regions = speed_up.lines.regions.clone();
-    assert_eq!(regions, Some(["cupy faster", "numpy faster"].map(String::from)));
     assert!(
         notes(speed_up).contains(&"cupy faster from N")
-            && notes(speed_up).contains(&"Best cupy / best numpy at 1000")
+            && notes(speed_up).contains(&"Best cupy / best numpy")
     );
     let labels: Vec<&str> = time.lines.series.iter().map(|series| series.label.as_str()).collect();
     assert_eq!(labels, ["numpy/matmul", "matmul"], "without cpu/mkl");
@@ -126,7 +123,7 @@ fn several_reports_share_charts_under_their_names() {
     let labels: Vec<&str> = charts[1].lines.series.iter().map(|one| one.label.as_str()).collect();
     assert_eq!(labels, ["before, openblas", "after, openblas", "before, cublas", "after, cublas"]);
     let hues: Vec<Role> = charts[1].lines.series.iter().map(|one| one.style.hue).collect();
-    assert_eq!(hues, [Role::Vermilion, Role::Vermilion, Role::Green, Role::Green], "by variant");
+    assert_eq!(hues, [Role::Vermilion, Role::Vermilion, Role::Blue, Role::Blue], "by variant");
     let labels: Vec<&str> = charts[0].lines.series.iter().map(|one| one.label.as_str()).collect();
     assert_eq!(labels, ["before", "after"]);
 }
@@ -153,43 +150,22 @@ fn the_legend_covers_no_data_and_stays_in_the_picture() {
 }
 
 #[test]
-fn sizes_that_almost_coincide_share_a_label() {
-    let chart = &wide()[1];
-    let plane = FrameLayout::of(&chart.frame, &chart.axes, Extent::File).plane;
-    let labels: Vec<String> = below(&plane, TEXT).into_iter().map(|label| label.text).collect();
-    assert_eq!(labels, ["100", "500, 512", "1024", "2048"]);
-}
-
-#[test]
 fn labels_in_the_plot_cover_neither_points_nor_each_other() {
-    let chart = &wide()[0];
-    let layout = FrameLayout::of(&chart.frame, &chart.axes, Extent::File);
-    let labels = Labels::of(&chart.lines.within(layout.plane));
-    assert_eq!((labels.regions.len(), labels.crossings.len()), (2, 3));
-    assert!(labels.points.len() >= 5, "{labels:?}");
-    let areas: Vec<Rect> = labels.all().map(|label| label.area).collect();
-    for (index, area) in areas.iter().enumerate() {
-        assert!(layout.plane.area.holds(area));
-        assert!(areas[..index].iter().all(|other| !other.intersects(area)));
-        for point in chart.lines.series.iter().flat_map(|series| &series.points) {
-            assert!(!area.has(layout.plane.place(point.x, point.y)));
+    for (extent, chart) in [(Extent::File, &wide()[0]), (Extent::Page, &lines(&[("", &full())])[0])] {
+        let canvas = Canvas::new(extent.size());
+        let plane = FrameLayout::of(&chart.frame, &chart.axes, extent).plane;
+        let strokes = Strokes { canvas: &canvas, plane, lines: &chart.lines, marker: MARKER, em: POINT_TEXT };
+        let labels = strokes.labels();
+        assert!(labels.len() >= 5, "{labels:?}");
+        let areas: Vec<Rect> = labels.iter().map(|(label, _)| label.area).collect();
+        for (index, area) in areas.iter().enumerate() {
+            assert!(plane.area.holds(area));
+            assert!(areas[..index].iter().all(|other| !other.intersects(area)));
+            for point in chart.lines.series.iter().flat_map(|series| &series.points) {
+                assert!(!area.has(plane.place(point.x, point.y)));
+            }
         }
     }
-}
-
-#[test]
-fn a_variant_that_picks_has_one_line_and_its_picks_in_the_legend() {
-    let row = |n, pick: &str| {
-        let mut row = measured("matmul", n, "cuda", "auto", 1e-12 * (n as f64).powi(3));
-        row.picked = Some(pick.to_owned());
-        row
-    };
-    let chart = &of(vec![row(100, "dmma"), row(1000, "dmma"), row(5000, "cublas")])[0];
-    assert_eq!(chart.lines.series.len(), 1);
-    assert_eq!((chart.lines.series[0].label.as_str(), chart.lines.series[0].points.len()), ("auto", 3));
-    assert_eq!(notes(chart)[2..], ["Chosen by auto, at N", "dmma: 100, 1000", "cublas: 5000"]);
-    let chart = &of(vec![row(100, "dmma"), row(1000, "dmma")])[0];
-    assert_eq!(chart.lines.series[0].label, "auto (dmma)");
 }
 
 #[test]
@@ -229,44 +205,6 @@ fn the_band_of_a_crossover_ends_with_the_sizes_measured() {
 }
 
 #[test]
-fn every_last_point_has_its_label_in_order_and_on_the_faster_side() {
-    for (extent, chart) in
-        [Extent::File, Extent::Page].into_iter().zip([&wide()[0], &lines(&[("", &full())])[0]])
-    {
-        let layout = FrameLayout::of(&chart.frame, &chart.axes, extent);
-        let contents = chart.lines.within(layout.plane);
-        let line = contents.plane.down(1.0);
-        for side in [f64::min, f64::max] {
-            let sizes = chart.lines.series.iter().flat_map(|one| &one.points).map(|point| point.x);
-            let end = sizes.reduce(side).unwrap();
-            let labels = Labels::of(&contents);
-            let of_end = labels.points.iter().filter_map(|label| {
-                let points = &chart.lines.series[label.series].points;
-                let point = points.iter().find(|point| point.x == end && point.label.is_some())?;
-                (point.label.as_deref() == Some(label.placed.text.as_str()))
-                    .then_some((point.y, label.placed.area))
-            });
-            let mut found: Vec<(f64, Rect)> = of_end.collect();
-            let expected = chart.lines.series.iter().flat_map(|one| &one.points);
-            let expected = expected.filter(|point| point.x == end && point.label.is_some()).count();
-            assert!(found.len() >= expected && expected > 0, "{found:?}");
-            found.sort_by(|a, b| b.0.total_cmp(&a.0));
-            assert!(found.is_sorted_by(|a, b| a.1.top <= b.1.top), "{found:?}");
-            for (ratio, area) in found {
-                assert!(
-                    if ratio >= 1.0 { area.bottom <= line } else { area.top >= line },
-                    "{ratio} {area:?}"
-                );
-                assert!(
-                    layout.plane.area.left <= area.left && area.right <= layout.plane.area.right,
-                    "{area:?}"
-                );
-            }
-        }
-    }
-}
-
-#[test]
 fn an_unreliable_point_is_on_its_line_and_has_no_band() {
     let rows = [10, 100, 105, 1000].map(|n| example::both_sides("fft", n, 1e-3, 1e-4));
     let mut rows = rows.concat();
@@ -277,28 +215,6 @@ fn an_unreliable_point_is_on_its_line_and_has_no_band() {
     assert_eq!(kernel.path().iter().map(|place| place.0).collect::<Vec<_>>(), [10.0, 100.0, 105.0, 1000.0]);
     assert_eq!(kernel.bands().map(<[Point]>::len).collect::<Vec<_>>(), [2, 1]);
     assert!(chart.axes.y.high < 1e3, "an interval that is not drawn does not stretch the axis");
-}
-
-#[test]
-fn a_variant_that_fails_at_a_size_breaks_the_line_and_is_named() {
-    use gpubench_report::report::Outcome;
-    let mut rows = [100, 1000].map(|n| example::both_sides("svd", n, 1e-3, 1e-4)).concat();
-    rows.push(measured("svd", 100, "cuda", "fast", 1e-5));
-    rows.push(example::without_time("svd", 1000, "cuda", "fast", Outcome::Incorrect, "wrong", None));
-    let chart = &of(rows.clone())[0];
-    let breaks: Vec<bool> = chart.lines.series[0].points.iter().map(|point| point.marks.is_break).collect();
-    assert_eq!(breaks, [false, true]);
-    assert_eq!(chart.lines.series[0].breaks().len(), 1);
-    let notes = notes(chart);
-    assert!(
-        notes.contains(&"fast at 1000: incorrect") && notes.contains(&"one variant fails or is wrong"),
-        "{notes:?}"
-    );
-    rows.pop();
-    assert!(
-        of(rows)[0].lines.series[0].breaks().is_empty(),
-        "a variant that was not run at a size is no failure"
-    );
 }
 
 /// The throughput of a matrix product at two sizes, at that rate in FLOP per second.
@@ -330,18 +246,13 @@ fn no_peak_is_below_a_rate_of_its_side() {
 }
 
 #[test]
-fn auto_shares_the_line_of_its_choice_and_a_lone_point_is_left_out() {
-    let mut rows = vec![];
-    for n in [100, 1000] {
-        let auto = measured("matmul", n, "cuda", "auto", 1e-4);
-        rows.push(Row { picked: Some("dmma".into()), ..auto });
-        rows.push(measured("matmul", n, "cuda", "dmma", 1e-4));
-    }
+fn a_lone_point_is_left_out_where_its_side_has_a_line() {
+    let mut rows = [100, 1000].map(|n| measured("matmul", n, "cuda", "dmma", 1e-4)).to_vec();
     rows.push(measured("matmul", 100, "cuda", "slow", 1e-2));
     rows.push(measured("matmul", 100, "cpu", "faer", 1e-2));
     let chart = of(rows).pop().unwrap();
     let labels: Vec<&str> = chart.lines.series.iter().map(|series| series.label.as_str()).collect();
-    assert_eq!(labels, ["faer", "auto (dmma)"], "the CPU has no line, and keeps its point");
+    assert_eq!(labels, ["faer", "dmma"], "the CPU has no line, and keeps its point");
 }
 
 #[test]
@@ -358,5 +269,18 @@ fn several_contenders_are_the_others_of_one() {
         chart.frame.captions[0].starts_with("others (cupy, torch and jax): "),
         "{:?}",
         chart.frame.captions
+    );
+}
+
+#[test]
+fn many_variants_of_one_side_all_differ() {
+    let variants = (0..40).map(|index| format!("v{index}"));
+    let chart =
+        of(variants.flat_map(|name| [10, 20].map(|n| measured("svd", n, "cpu", &name, 1e-3))).collect());
+    let styles: Vec<Style> = chart[0].lines.series.iter().map(|series| series.style).collect();
+    let shape = |style: &Style| (style.hue, style.marker % SHAPES);
+    assert!(
+        (1..40).all(|index| styles[..index].iter().all(|other| shape(other) != shape(&styles[index]))),
+        "{styles:?}"
     );
 }

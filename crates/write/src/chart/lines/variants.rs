@@ -1,11 +1,12 @@
 //! Time or throughput against size, with one line per variant.
 
 use crate::palette::Role;
+use gpubench_analysis::answer::Comparison;
 use gpubench_document::report::ABOVE;
 use gpubench_report::Side;
 use gpubench_report::report::Row;
 use gpubench_report::report::quantity::time_text;
-use gpubench_text::grouped::{distinct, grouped};
+use gpubench_text::grouped::distinct;
 
 use super::quantity::Quantity;
 use super::{LineChart, PeakLevel, PlotLines, extremes, legend, mark_notes, sizes};
@@ -15,73 +16,53 @@ use crate::chart::frame::{Frame, LegendRow, LegendSample};
 use crate::chart::layout::Axes;
 use crate::chart::series::{ChartSeries, GROUPS, Marks, Point, Stroke, Style, group};
 use crate::chart::sheet::{Part, Sheet};
-use crate::chart::styles::VariantStyles;
+
+/// Colours of each side, in the order in which its variants have them. The sides begin with different ones.
+const CPU_HUES: [Role; 7] =
+    [Role::Vermilion, Role::Orange, Role::Purple, Role::Ink, Role::Sky, Role::Green, Role::Blue];
+const GPU_HUES: [Role; 7] =
+    [Role::Blue, Role::Green, Role::Sky, Role::Ink, Role::Purple, Role::Orange, Role::Vermilion];
+
+/// A side, a backend and a name.
+type Variant<'a> = (Side, &'a str, &'a str);
+
+fn variant(row: &Row) -> Variant<'_> {
+    (row.side, &row.backend, &row.variant)
+}
+
+/// The style of a row's variant by its place among those of its side, which all differ in colour or shape; `turn` shifts the
+/// shape, for the reports and families that share a chart.
+fn style(row: &Row, variants: &[Variant<'_>], turn: usize) -> Style {
+    let mut of_side = variants.iter().filter(|(side, ..)| *side == row.side);
+    let index = of_side.position(|known| *known == variant(row)).unwrap_or_default();
+    let hues = if row.side == Side::Cpu { CPU_HUES } else { GPU_HUES };
+    let (hue, marker) = (hues[index % hues.len()], index + index / hues.len() + turn);
+    Style { hue, stroke: Stroke::of(row), marker, filled: row.side == Side::Gpu }
+}
+
+/// The rows of both contenders.
+fn covered<'a>(part: &'a Part<'_>) -> impl Iterator<Item = &'a Row> {
+    let rows = |one: &'a Comparison<'_>| one.rows.iter().copied().filter(|row| one.versus.covers(row));
+    part.section.comparisons.iter().flat_map(rows)
+}
 
 /// A line, and the rows of its points.
-struct VariantLine<'a> {
-    series: ChartSeries,
-    /// The name of its variant, which is a part of the label.
-    variant: String,
-    rows: Vec<&'a Row>,
-    /// A number for its report and family.
-    turn: usize,
-}
-
-impl VariantLine<'_> {
-    fn side(&self) -> Side {
-        self.rows[0].side
-    }
-
-    /// The variant that it chose at every size, if it chooses.
-    fn only_pick(&self) -> Option<&str> {
-        let first = self.rows[0].picked.as_deref()?;
-        self.rows.iter().all(|row| row.picked.as_deref() == Some(first)).then_some(first)
-    }
-
-    /// Returns whether it is the line of what `auto` chose at every size: the same kernel, in the same case and report.
-    fn is_pick_of(&self, auto: &VariantLine<'_>) -> bool {
-        let [own, of_auto] = [self.rows[0], auto.rows[0]];
-        auto.only_pick() == Some(own.variant.as_str())
-            && (&own.backend, own.case.family()) == (&of_auto.backend, of_auto.case.family())
-            && self.turn == auto.turn
-    }
-}
-
-/// Leaves one line of a variant that chooses and of its only choice, which are the same kernel: its own, unless the other has
-/// more sizes.
-fn merge_picks(lines: &mut Vec<VariantLine<'_>>) {
-    let left_out = |auto: usize| {
-        let pick = lines.iter().position(|line| line.is_pick_of(&lines[auto]))?;
-        Some(if lines[pick].rows.len() > lines[auto].rows.len() { auto } else { pick })
-    };
-    let left_out: Vec<usize> = (0..lines.len()).filter_map(left_out).collect();
-    let mut index = 0..;
-    lines.retain(|_| index.next().is_some_and(|index| !left_out.contains(&index)));
-}
+type VariantLine<'a> = (ChartSeries, Vec<&'a Row>);
 
 /// The chart of a sheet; `None` with fewer than two sizes, which a table shows better.
-pub(crate) fn chart(
-    sheet: &Sheet<'_>,
-    quantity: Quantity,
-    styles: &VariantStyles<'_>,
-    captions: Vec<String>,
-) -> Option<LineChart> {
+pub(crate) fn chart(sheet: &Sheet<'_>, quantity: Quantity, captions: Vec<String>) -> Option<LineChart> {
+    let variants = distinct(sheet.parts.iter().flat_map(covered).map(variant));
     let parts = sheet.parts.iter().enumerate();
     let mut lines: Vec<VariantLine<'_>> =
-        parts.flat_map(|(turn, part)| lines_of(part, quantity, styles, turn)).collect();
+        parts.flat_map(|(turn, part)| lines_of(part, quantity, &variants, turn)).collect();
     // Stable, so that a group keeps the order of the reports.
-    lines.sort_by_key(|line| GROUPS.iter().position(|group| *group == line.series.group));
-    merge_picks(&mut lines);
-    let is_line = |line: &VariantLine<'_>| line.series.points.len() > 1;
+    lines.sort_by_key(|(series, _)| GROUPS.iter().position(|group| *group == series.group));
+    let is_line = |(series, _): &VariantLine<'_>| series.points.len() > 1;
     let sides_with_lines: Vec<Side> =
-        lines.iter().filter(|line| is_line(line)).map(VariantLine::side).collect();
-    lines.retain(|line| is_line(line) || !sides_with_lines.contains(&line.side()));
-    let mut picks: Vec<LegendRow> = lines.iter_mut().flat_map(name_pick).collect();
-    if sheet.parts.len() > 1 {
-        picks.clear();
-    }
+        lines.iter().filter(|line| is_line(line)).map(|(_, rows)| rows[0].side).collect();
+    lines.retain(|line| is_line(line) || !sides_with_lines.contains(&line.1[0].side));
     let (levels, exceeded) = levels(sheet, quantity, &lines);
-    let series: Vec<ChartSeries> = lines.into_iter().map(|line| line.series).collect();
+    let series: Vec<ChartSeries> = lines.into_iter().map(|(series, _)| series).collect();
     let sizes = sizes(&series);
     if sizes.len() < 2 {
         return None;
@@ -94,7 +75,6 @@ pub(crate) fn chart(
     let peaks = levels.iter().map(level_row).chain(exceeded).collect();
     legend.extend(LegendRow::headed("Measured peaks", peaks));
     legend.extend(mark_notes(&series));
-    legend.extend(picks);
     let kind = if quantity == Quantity::Time { ChartKind::Time } else { ChartKind::Throughput };
     let subtitle = [sheet.subject.summary(), quantity.method()];
     let subtitle: Vec<&str> = subtitle.into_iter().filter(|text| !text.is_empty()).collect();
@@ -105,12 +85,8 @@ pub(crate) fn chart(
         captions,
         legend,
     };
-    let axes = Axes {
-        x: Axis::sizes(&sheet.size_title(true), &sizes, [0.0; 2]),
-        y: quantity.axis(&values),
-        rows_above: 0,
-    };
-    let lines = PlotLines { series, regions: None, crossings: vec![], levels };
+    let axes = Axes { x: Axis::sizes(&sheet.size_title(), &sizes), y: quantity.axis(&values) };
+    let lines = PlotLines { series, has_sides: false, crossings: vec![], levels };
     Some(LineChart { kind, frame, axes, lines })
 }
 
@@ -119,7 +95,7 @@ pub(crate) fn chart(
 fn lines_of<'a>(
     part: &'a Part<'_>,
     quantity: Quantity,
-    styles: &VariantStyles<'_>,
+    variants: &[Variant<'_>],
     turn: usize,
 ) -> Vec<VariantLine<'a>> {
     let mut lines: Vec<VariantLine<'_>> = vec![];
@@ -128,18 +104,18 @@ fn lines_of<'a>(
     for (turn, comparison) in comparisons {
         for &row in comparison.rows.iter().filter(|row| comparison.versus.covers(row)) {
             let Some(point) = point(row, quantity) else { continue };
-            let variant = part.names.variant(row);
-            let label = part.label(Some(&variant), comparison.family);
+            let label = part.label(Some(&part.names.variant(row)), comparison.family);
             let group = group(row);
-            match lines.iter_mut().find(|line| line.series.label == label && line.series.group == group) {
-                Some(line) => {
-                    line.series.points.push(point);
-                    line.rows.push(row);
+            let is_same = |(series, _): &&mut VariantLine<'_>| series.label == label && series.group == group;
+            match lines.iter_mut().find(is_same) {
+                Some((series, rows)) => {
+                    series.points.push(point);
+                    rows.push(row);
                 }
                 None => {
-                    let style = styles.style(row, turn);
+                    let style = style(row, variants, turn);
                     let series = ChartSeries { label, group, style, points: vec![point], bends: vec![] };
-                    lines.push(VariantLine { series, variant, rows: vec![row], turn });
+                    lines.push((series, vec![row]));
                 }
             }
         }
@@ -156,36 +132,6 @@ fn point(row: &Row, quantity: Quantity) -> Option<Point> {
     Some(Point { x: row.case.n as f64, y, low, high, label: None, marks, note })
 }
 
-/// Adds the choice of a variant that chooses among others to the name of its line; where it depends on the size, the
-/// choices are rows of the legend.
-fn name_pick(line: &mut VariantLine<'_>) -> Vec<LegendRow> {
-    let all: Vec<u64> = line.rows.iter().map(|row| row.case.n).collect();
-    let picks = line.rows.iter().filter_map(|row| Some((row.picked.as_deref()?, row.case.n)));
-    match grouped(picks).as_slice() {
-        [] => vec![],
-        [(pick, _)] => {
-            let named = format!("{} ({pick})", line.variant);
-            line.series.label = line.series.label.replacen(&line.variant, &named, 1);
-            vec![]
-        }
-        several => {
-            let text = |(pick, sizes): &(&str, Vec<u64>)| format!("{pick}: {}", size_list(sizes, &all));
-            let heading = format!("Chosen by {}, at N", line.series.label);
-            LegendRow::notes(&heading, several.iter().map(text).collect())
-        }
-    }
-}
-
-/// `100, 500`; the ends of more than two neighbours among `all`: `100 to 1000`.
-fn size_list(sizes: &[u64], all: &[u64]) -> String {
-    match sizes {
-        [first, _, .., last] if all.windows(sizes.len()).any(|some| some == sizes) => {
-            format!("{first} to {last}")
-        }
-        few => few.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
-    }
-}
-
 /// The measured peaks of a single report: one per side and accuracy. A rate more than a few per cent above it shows that what was
 /// measured is no peak: then that of wider units is, or there is a note instead.
 fn levels(
@@ -195,7 +141,7 @@ fn levels(
 ) -> (Vec<PeakLevel>, Vec<LegendRow>) {
     let (mut levels, mut exceeded): (Vec<PeakLevel>, Vec<String>) = (vec![], vec![]);
     let [part] = sheet.parts.as_slice() else { return (levels, vec![]) };
-    let rows: Vec<&Row> = lines.iter().flat_map(|line| &line.rows).copied().collect();
+    let rows: Vec<&Row> = lines.iter().flat_map(|(_, rows)| rows).copied().collect();
     for row in &rows {
         let peaks = quantity.peaks(part.report, row);
         let same = rows.iter().filter(|other| (other.side, other.accuracy) == (row.side, row.accuracy));

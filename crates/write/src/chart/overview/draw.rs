@@ -1,17 +1,15 @@
 //! Draws an overview.
 
-use super::{Figure, Overview, OverviewPanel};
+use super::{Overview, OverviewPanel};
 use crate::chart::axis::Axis;
 use crate::chart::canvas::{Align, Canvas};
-use crate::chart::draw::{baseline, captions, kind, marked, medium, sample};
+use crate::chart::draw::{baseline, captions, grid, kind, medium, sample, x_labels, y_labels};
 use crate::chart::font::{Weight, fitted, width};
 use crate::chart::frame::LegendRow;
 use crate::chart::geometry::{CanvasPoint, Plane, Rect};
-use crate::chart::layout::{MARGIN, TITLE, above_captions, below, picture, tick_labels};
+use crate::chart::layout::{MARGIN, TITLE, above_captions, picture, tick_labels};
 use crate::chart::lines::PlotLines;
-use crate::chart::lines::labels::PlotContents;
 use crate::chart::lines::strokes::Strokes;
-use crate::chart::series::Stroke;
 use crate::palette::Role;
 
 /// Half the side of the square that a marker takes.
@@ -20,12 +18,6 @@ pub(super) const MARKER: f64 = 6.5;
 pub(super) const POINT_TEXT: f64 = 20.0;
 /// Em of the notice.
 const NOTICE: f64 = 26.0;
-/// Em of the speed-ups in words, and the height of their rows.
-const FIGURE: f64 = 24.0;
-const FIGURE_ROW: f64 = 40.0;
-/// Room before the names of speed-ups in words, and the least width of their column.
-const NAME: f64 = 26.0;
-const MIN_NAME_WIDTH: f64 = 96.0;
 /// Width and height of a panel in a page.
 pub(crate) const PANEL_SIZE: (u32, u32) = (480, 320);
 
@@ -44,14 +36,10 @@ pub(crate) fn draw(overview: &Overview, canvas: &Canvas) {
         canvas.text(text, place, kind(LEGEND, Role::Ink, Align::Left));
     }
     for (index, (panel, plot)) in overview.panels.iter().zip(&layout.plots).enumerate() {
-        if !panel.figures.is_empty() {
-            draw_figures(panel, plot, canvas);
-            continue;
-        }
         let plane = Plane { area: *plot, x: &panel.x, y: &overview.y };
         draw_panel(&panel.heading, &panel.lines, plane, canvas);
         if index % layout.columns == 0 {
-            axis_labels(&plane, &layout.labelled, canvas);
+            y_labels(canvas, &plane, SMALL);
         }
     }
     captions(canvas, &overview.frame.captions);
@@ -66,33 +54,8 @@ pub(crate) fn draw_alone(panel: &OverviewPanel, y: &Axis) -> Canvas {
     let area = Rect { left, top: 12.0, right: right - 14.0, bottom: bottom - 38.0 };
     let plane = Plane { area, x: &panel.x, y };
     draw_panel("", &panel.lines, plane, &canvas);
-    axis_labels(&plane, &labelled(y, area.height()), &canvas);
+    y_labels(&canvas, &plane, SMALL);
     canvas
-}
-
-/// The labels of the y axis at these of its ticks.
-fn axis_labels(plane: &Plane<'_>, ticks: &[usize], canvas: &Canvas) {
-    ticks.iter().map(|tick| &plane.y.ticks[*tick]).for_each(|tick| {
-        let place = (plane.area.left - 10.0, baseline(plane.down(tick.value), SMALL));
-        canvas.text(&tick.label, place, kind(SMALL, Role::Ink, Align::Right))
-    })
-}
-
-/// The heading of a panel, and its speed-ups in words.
-fn draw_figures(panel: &OverviewPanel, plot: &Rect, canvas: &Canvas) {
-    heading(&panel.heading, plot, canvas);
-    let names = panel.figures.iter().map(|figure| width(figure.name, SMALL, Weight::Regular));
-    let column = plot.left + NAME + names.fold(MIN_NAME_WIDTH, f64::max) + 12.0;
-    for (index, Figure { style, marks, name, texts: [text, interval] }) in panel.figures.iter().enumerate() {
-        let middle = plot.top + 24.0 + index as f64 * FIGURE_ROW;
-        let y = baseline(middle, FIGURE);
-        marked(canvas, (plot.left + MARKER, middle), *style, *marks, MARKER);
-        canvas.text(name, (plot.left + NAME, y), kind(SMALL, Role::Ink, Align::Left));
-        canvas.text(text, (column, y), medium(FIGURE, Role::Ink, Align::Left));
-        let left = column + width(text, FIGURE, Weight::Medium) + 12.0;
-        let interval = fitted(interval, SMALL, Weight::Regular, plot.right - left);
-        canvas.text(&interval, (left, y), kind(SMALL, Role::Soft, Align::Left));
-    }
 }
 
 fn heading(text: &str, plot: &Rect, canvas: &Canvas) {
@@ -102,37 +65,12 @@ fn heading(text: &str, plot: &Rect, canvas: &Canvas) {
 
 fn draw_panel(name: &str, lines: &PlotLines, plane: Plane<'_>, canvas: &Canvas) {
     let plot = plane.area;
-    let contents = PlotContents { plane, lines, marker: MARKER, em: POINT_TEXT };
-    let strokes = Strokes { canvas, contents };
+    let strokes = Strokes { canvas, plane, lines, marker: MARKER, em: POINT_TEXT };
     strokes.ground();
-    grid(&plane, canvas);
+    grid(canvas, &plane);
     strokes.lines();
     heading(name, &plot, canvas);
-    for label in below(&plane, SMALL) {
-        let place = (label.x, plot.bottom + 26.0);
-        canvas.text(&label.text, place, kind(SMALL, Role::Ink, Align::Center));
-    }
-}
-
-fn grid(plane: &Plane<'_>, canvas: &Canvas) {
-    let Rect { left, top, right, bottom } = plane.area;
-    let across = |value: f64, thickness: f64| {
-        let y = plane.down(value);
-        canvas.rule([(left, y), (right, y)], Role::Line, thickness)
-    };
-    plane.y.minor.iter().for_each(|value| across(*value, 0.8));
-    plane.y.ticks.iter().for_each(|tick| across(tick.value, 1.8));
-    for value in &plane.x.minor {
-        let x = plane.across(*value);
-        canvas.rule([(x, top), (x, bottom)], Role::MinorLine, 1.0);
-    }
-    for tick in &plane.x.ticks {
-        let x = plane.across(tick.value);
-        canvas.rule([(x, top), (x, bottom)], Role::Line, 1.0);
-        canvas.rule([(x, bottom), (x, bottom + 6.0)], Role::Axis, 1.6);
-    }
-    let axes = [(left, top), (left, bottom), (right, bottom)];
-    canvas.stroke(&axes, Role::Axis, 1.6, Stroke::Solid)
+    x_labels(canvas, &plane, SMALL);
 }
 
 pub(crate) const SMALL: f64 = 20.0;
@@ -157,8 +95,6 @@ pub(crate) struct OverviewLayout {
     /// The area between the axes of each panel.
     pub(crate) plots: Vec<Rect>,
     pub columns: usize,
-    /// The places in the order of the ticks of the y axis that have labels.
-    pub labelled: Vec<usize>,
 }
 
 impl OverviewLayout {
@@ -178,9 +114,8 @@ impl OverviewLayout {
             let bottom = top + height - FOOT;
             Rect { left, top: top + HEADING_ROW, right: left + pitch - GAP, bottom }
         };
-        let plots: Vec<Rect> = (0..count).map(plot).collect();
-        let room = plots.first().map_or(0.0, Rect::height);
-        OverviewLayout { legend, labelled: labelled(&overview.y, room), plots, columns }
+        let plots = (0..count).map(plot).collect();
+        OverviewLayout { legend, plots, columns }
     }
 }
 
@@ -213,21 +148,4 @@ fn columns(count: usize) -> usize {
         5 | 6 | 9 => 3,
         _ => 4,
     }
-}
-
-/// The ticks that labels have room for, those near 1 first.
-pub(crate) fn labelled(axis: &Axis, room: f64) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..axis.ticks.len()).collect();
-    order.sort_by(|a, b| {
-        let distance = |index: usize| axis.ticks[index].value.ln().abs();
-        distance(*a).total_cmp(&distance(*b))
-    });
-    let place = |index: usize| axis.fraction(axis.ticks[index].value) * room;
-    let mut kept: Vec<usize> = vec![];
-    for index in order {
-        if kept.iter().all(|&other| (place(index) - place(other)).abs() > 1.25 * SMALL) {
-            kept.push(index);
-        }
-    }
-    kept
 }

@@ -15,10 +15,10 @@ use gpubench_text::grouped::distinct;
 
 use crate::chart::axis::{Axis, plain};
 use crate::chart::canvas::{Align, Canvas};
-use crate::chart::draw::{FrameDrawing, baseline, marker, medium};
+use crate::chart::draw::{FrameDrawing, baseline, grid, marker, medium, x_labels, y_labels};
 use crate::chart::frame::{Frame, LegendRow, LegendSample};
 use crate::chart::geometry::{CanvasPoint, Plane, Rect};
-use crate::chart::layout::{Axes, Extent};
+use crate::chart::layout::{Axes, Extent, TEXT};
 use crate::chart::placing::{Placed, Room};
 use crate::chart::series::{Stroke, Style};
 use crate::palette::Role;
@@ -124,7 +124,6 @@ fn chart(report: &Report, subject: RooflineSubject<'_>, captions: Vec<String>) -
     let axes = Axes {
         x: Axis::decades("FLOP per byte of minimum traffic (log scale)", &held[0], plain),
         y: Axis::decades("Rate (log scale)", &held[1], |rate| rate_text(rate, "FLOP/s", plain)),
-        rows_above: 0,
     };
     Some(Roofline { frame, axes, roofs, dots })
 }
@@ -268,8 +267,9 @@ pub(crate) fn draw(chart: &Roofline, extent: Extent, canvas: &Canvas) {
     let frame = FrameDrawing::begin(canvas, &chart.frame, &chart.axes, extent);
     let plane = frame.layout.plane;
     frame.titles();
-    frame.grid();
-    frame.axis_labels();
+    grid(canvas, &plane);
+    x_labels(canvas, &plane, TEXT);
+    y_labels(canvas, &plane, TEXT);
     for roof in &chart.roofs {
         let ends = roof.path.map(|(x, y)| plane.place(x, y));
         canvas.stroke(&ends, roof.style.hue, ROOF, roof.style.stroke);

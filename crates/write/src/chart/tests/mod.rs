@@ -72,11 +72,11 @@ fn names(reports: &[(&str, &Report)], selection: Selection) -> String {
 #[test]
 fn the_charts_that_say_something_are_drawn_unless_others_are_named() {
     let report = two_ops();
-    let usual = "overview speedup-matmul-f32 throughput-matmul-f32 phases-matmul-f32 \
-                 speedup-reduction-f32 throughput-reduction-f32 phases-reduction-f32";
+    let usual = "overview speedup-matmul-f32 throughput-matmul-f32 \
+                 speedup-reduction-f32 throughput-reduction-f32";
     assert_eq!(names(&[("", &report)], Selection::Default), usual);
-    let all = "overview speedup-matmul-f32 throughput-matmul-f32 time-matmul-f32 phases-matmul-f32 \
-               speedup-reduction-f32 throughput-reduction-f32 time-reduction-f32 phases-reduction-f32 \
+    let all = "overview speedup-matmul-f32 throughput-matmul-f32 time-matmul-f32 \
+               speedup-reduction-f32 throughput-reduction-f32 time-reduction-f32 \
                roofline-cpu-f32 roofline-cuda-f32";
     assert_eq!(names(&[("", &report)], Selection::ALL), all);
     assert!(
@@ -98,16 +98,9 @@ fn ops_without_a_throughput_have_charts_of_times() {
 }
 
 #[test]
-fn a_single_size_has_no_line_and_several_ops_share_an_overview() {
+fn a_single_size_has_no_line() {
     let one = example::both_sides("fft", 8, 1e-3, 1e-4);
-    assert_eq!(names(&[("", &example::of(one.clone()))], Selection::ALL), "phases-fft-f32");
-    let report = example::of([one, example::both_sides("svd", 8, 1e-3, 1e-3)].concat());
-    let charts = charts(&[("", &report)], Selection::Default);
-    let [Chart::Overview(overview), ..] = charts.as_slice() else { panic!("{charts:?}") };
-    assert!(page_charts(&report).iter().all(|chart| chart.kind == ChartKind::Phases));
-    assert_eq!(overview.panels[0].heading, "fft, N = 8");
-    let figures = overview.panels.iter().map(|panel| panel.figures[0].texts[0].as_str());
-    assert_eq!(figures.collect::<Vec<_>>(), ["GPU 9.5x", "CPU 1.00x"]);
+    assert_eq!(names(&[("", &example::of(one))], Selection::ALL), "");
 }
 
 #[test]
@@ -127,28 +120,11 @@ fn an_overview_says_that_the_run_ended_early() {
 fn charts_with_end_to_end_times_name_the_host_memory_of_the_copies() {
     let mut report = two_ops();
     let text = |report: &Report| text_dump(&charts(&[("", report)], Selection::ALL));
-    assert_eq!(text(&report).matches("copies (pageable host memory)").count(), 5);
+    assert_eq!(text(&report).matches("copies (pageable host memory)").count(), 3);
     for copy in report.rows.iter_mut().flat_map(|row| row.phases.as_mut()?.upload.as_mut()) {
         copy.memory = gpubench_report::HostMemory::Pinned;
     }
     assert!(!text(&report).contains("pageable") && text(&report).contains("copies (pinned host memory)"));
-}
-
-#[test]
-fn a_report_of_both_states_of_the_caches_has_charts_of_each() {
-    let mut report = two_ops();
-    let hot = report.rows.iter().map(|row| Row { cache: Cache::Hot, ..row.clone() });
-    report.rows = report.rows.iter().cloned().chain(hot.collect::<Vec<_>>()).collect();
-    let charts = charts(&[("", &report)], Selection::ALL);
-    for name in ["speedup-matmul-f32", "phases-matmul-f32", "roofline-cuda-f32"] {
-        for cache in Cache::ALL {
-            let name = format!("{name}-{cache}");
-            assert!(charts.iter().any(|chart| chart.frame().name == name), "{name}");
-        }
-    }
-    let Chart::Overview(overview) = &charts[0] else { panic!("{:?}", charts[0]) };
-    let headings: Vec<&str> = overview.panels.iter().map(|panel| panel.heading.as_str()).collect();
-    assert_eq!(headings[..2], ["matmul, cold cache", "matmul, hot cache"]);
 }
 
 #[test]
@@ -163,7 +139,7 @@ fn a_picture_decodes_is_not_blank_and_repeats_byte_for_byte() {
     let report = two_ops();
     let overview = &charts(&[("", &report)], Selection::Default)[..1];
     for theme in Theme::ALL {
-        let files = pictures(overview, Chart::file, &[Format::Png], theme).unwrap();
+        let files = pictures(overview, &[Format::Png], theme).unwrap();
         let picture = ::image::load_from_memory(&files[0].bytes).unwrap().to_rgb8();
         assert_eq!(picture.dimensions(), SIZE);
         let (red, green, blue) = Role::Ink.rgb(theme);
@@ -173,7 +149,7 @@ fn a_picture_decodes_is_not_blank_and_repeats_byte_for_byte() {
         let ground = Role::Ground.rgb(theme);
         assert_eq!(picture.get_pixel(1, 1).0, [ground.0, ground.1, ground.2]);
         if theme == Theme::Dark {
-            assert_eq!(files, pictures(overview, Chart::file, &[Format::Png], theme).unwrap());
+            assert_eq!(files, pictures(overview, &[Format::Png], theme).unwrap());
         }
     }
 }
@@ -182,7 +158,7 @@ fn a_picture_decodes_is_not_blank_and_repeats_byte_for_byte() {
 fn vectors_carry_their_font_their_text_and_repeat_byte_for_byte() {
     let report = two_ops();
     let first = files(&[("", &report)], &vectors(Theme::Light)).unwrap();
-    assert_eq!(first.len(), 11);
+    assert_eq!(first.len(), 9);
     assert_eq!(first, files(&[("", &report)], &vectors(Theme::Light)).unwrap());
     assert_ne!(first, files(&[("", &report)], &vectors(Theme::Dark)).unwrap());
     for file in &first {

@@ -6,7 +6,6 @@ use crate::chart::frame::{Frame, LegendRow};
 use crate::chart::layout::Axes;
 use crate::chart::lines::{CrossingMark, LineChart};
 use crate::chart::overview::Overview;
-use crate::chart::phases::{PhaseBar, PhaseChart};
 use crate::chart::roofline::Roofline;
 use crate::chart::series::{ChartSeries, Style};
 
@@ -14,8 +13,6 @@ use crate::chart::series::{ChartSeries, Style};
 pub(crate) fn text_dump(charts: &[Chart]) -> String {
     let one = |chart: &Chart| match chart {
         Chart::Lines(chart) => lines(chart),
-        Chart::Grid(chart) => frame(&chart.frame, &chart.axes),
-        Chart::Phases(chart) => phases(chart),
         Chart::Roofline(chart) => roofline(chart),
         Chart::Overview(chart) => overview(chart),
     };
@@ -25,25 +22,8 @@ pub(crate) fn text_dump(charts: &[Chart]) -> String {
 fn lines(chart: &LineChart) -> Vec<String> {
     let mut text = frame(&chart.frame, &chart.axes);
     text.extend(chart.lines.series.iter().map(series));
-    let regions = chart.lines.regions.iter();
-    text.extend(regions.map(|[above, below]| format!("at 1: above {above}, below {below}")));
     text.extend(chart.lines.crossings.iter().map(crossing));
     text.extend(chart.lines.levels.iter().map(|level| format!("level {:.3e} {}", level.value, level.label)));
-    text
-}
-
-fn phases(chart: &PhaseChart) -> Vec<String> {
-    let mut text = frame(&chart.frame, &chart.axes);
-    let bar = |bar: &PhaseBar| {
-        let parts = bar.parts.iter().map(|(phase, share)| format!("{} {:.1} %", phase.name(), 100.0 * share));
-        format!("{} = {}", bar.total, parts.collect::<Vec<_>>().join(" + "))
-    };
-    let [a, b] = &chart.names;
-    for group in &chart.groups {
-        text.push(format!("{a} {}", group.a.as_deref().unwrap_or("-")));
-        text.push(format!("{b} {}", bar(&group.b)));
-        text.extend(group.pinned.iter().map(|time| format!("{b}, pinned {time}")));
-    }
     text
 }
 
@@ -71,7 +51,6 @@ fn overview(chart: &Overview) -> Vec<String> {
     for panel in &chart.panels {
         text.push(format!("panel {}", panel.heading));
         text.push(axis("x", &panel.x));
-        text.extend(panel.figures.iter().map(|figure| format!("{} {}", figure.name, figure.texts.join(" "))));
         text.extend(panel.lines.series.iter().map(series));
         text.extend(panel.lines.crossings.iter().map(crossing));
     }
@@ -102,11 +81,7 @@ pub(crate) fn labels(axis: &Axis) -> Vec<&str> {
 fn series(series: &ChartSeries) -> String {
     let points = series.points.iter().map(|point| {
         let label = point.label.as_ref().map(|label| format!(" {label:?}")).unwrap_or_default();
-        let marks = [
-            (point.marks.is_tie, " tie"),
-            (point.marks.grade_d, " grade D"),
-            (point.marks.is_break, " break"),
-        ];
+        let marks = [(point.marks.is_tie, " tie"), (point.marks.grade_d, " grade D")];
         let marks: String = marks.into_iter().filter_map(|(is_set, name)| is_set.then_some(name)).collect();
         format!("{} {:.3e} ({:.3e} to {:.3e}){label}{marks}", point.x, point.y, point.low, point.high)
     });

@@ -1,7 +1,6 @@
 mod sides;
 
 use gpubench_report::report::{Environment, QuotaPauses, Report, example, variables};
-use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
@@ -353,17 +352,6 @@ fn a_variable_that_an_earlier_version_did_not_record_is_no_difference() {
     assert_eq!(found(variables::RULE).len(), 2);
 }
 
-/// Reports of before had `1 threads`.
-#[test]
-fn one_thread_is_read_in_both_forms() {
-    for version in ["0.3.26 Cooperlake, 1 threads", "0.3.26 Cooperlake, 1 thread"] {
-        let found = after(|r| {
-            r.environment.backends[0].libraries[0].version = Some(version.into());
-        });
-        assert_eq!(found, ["cpu-threads warn: 16 | 16 (OpenBLAS 1)"], "{version}");
-    }
-}
-
 #[test]
 fn items_with_the_same_difference_share_an_entry_most_severe_first() {
     let found = after(|r| {
@@ -423,33 +411,4 @@ fn every_pair_of_values_must_be_within_the_tolerance() {
         same(&[&low, &high], Tolerance::Relative(0.01)) && !same(&[&low, &high], Tolerance::Relative(0.001))
     );
     assert!(!same(&[&low, &FactValue::text("", "no limit")], Tolerance::Relative(1.0)));
-}
-
-proptest! {
-    #[test]
-    fn what_is_shown_is_one_short_line(text in "\\PC{0,30}[\\s\\PC\u{1b}\n]{0,300}") {
-        let value = FactValue::text("", &text);
-        let shown = joined(std::slice::from_ref(&value), Tolerance::None);
-        prop_assert!(!shown.chars().any(char::is_control) && shown.chars().count() <= 203);
-        prop_assert_eq!(FactValue::text("", &value.text), value);
-    }
-
-    #[test]
-    fn descriptions_and_settings_of_any_form_give_lines_of_text(
-        values in prop::collection::vec(prop_oneof![
-            Just(json!(null)), Just(json!([1, [2]])), Just(json!({ "blocking_kernel": 3, "sampling": [] })),
-            any::<f64>().prop_map(Value::from), ".{0,300}".prop_map(Value::from),
-        ], 16),
-    ) {
-        let mut new = report();
-        let description = new.environment.backends[1].description.as_object_mut().unwrap();
-        description.values_mut().zip(&values).for_each(|(place, value)| *place = value.clone());
-        let settings = new.environment.settings.as_object_mut().unwrap();
-        settings.values_mut().zip(values.iter().rev()).for_each(|(place, value)| *place = value.clone());
-        new.environment.host.os = values[0].to_string();
-        for found in differences(&runs(&[report()]), &runs(&[new]), &BTreeMap::new()) {
-            prop_assert!(!found.new.to_string().chars().any(char::is_control), "{found:?}");
-            prop_assert!(found.old != found.new, "{found:?}");
-        }
-    }
 }

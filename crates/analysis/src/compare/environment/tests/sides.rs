@@ -127,18 +127,3 @@ fn scripts_of_the_simulated_device_are_of_no_concern() {
         ["sim-script ignore: file: 1.toml | file: 2.toml", "sim-script ignore: seed: 1 | seed: 2"]
     );
 }
-
-#[test]
-fn kept_reports_of_one_machine_differ_in_nothing_grave() {
-    let kept = |name: &str| {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
-        gpubench_report::report::file::load(&path).unwrap()
-    };
-    let (first, second) =
-        (runs(&[kept("tests/fixtures/quick/first")]), runs(&[kept("tests/fixtures/quick/second")]));
-    let found = differences(&first, &second, &BTreeMap::new());
-    assert!(found.iter().all(|difference| difference.severity == Severity::Ignore), "{found:?}");
-    let found = lines(&differences(&first, &runs(&[kept("results/h200/article")]), &BTreeMap::new()));
-    let max_time = found.iter().find(|line| line.starts_with("max-time warn: elementwise, fft, matmul, "));
-    assert!(max_time.is_some_and(|line| line.contains(": 0.2 s | ")), "{found:?}");
-}
