@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 HELP = ["run", "list", "doctor", "compare", "baseline", "baseline save", "baseline list", "baseline show", "show", "merge",
-        "plot", "report", "trend", "protocol-check", "schema", "completions", "worker"]
+        "plot", "report", "trend", "schema", "completions", "worker"]
 TWO_SIDES = """seed = {seed}
 [[variant]]
 name = 'host'
@@ -137,7 +137,6 @@ class Build:
                 self.call(f"compare {pair} --format {form}")
             self.call(f"compare {pair} --all-cells")
         self.call(f"compare --plan {sides} {again}")
-        self.call(f"compare --plan {sides} {again} --format json")
         for form in ["table", "json", "csv", "md"]:
             self.call(f"trend {sweeps} --format {form} --out -")
         self.call(f"trend {sweeps} --format svg,md --out trends")

@@ -67,15 +67,7 @@ fn the_page_shows_the_vectors_of_the_generator() {
 
 #[test]
 fn the_page_shows_the_fingerprint_of_a_small_case() {
-    let case = Case {
-        op: "matmul".into(),
-        n: 2,
-        dtype: DType::F32,
-        density: None,
-        shape: None,
-        matrix: None,
-        seed: 42,
-    };
+    let case = Case::square("matmul", 2, DType::F32, 42);
     let found = format!("{:016x}", fingerprint(&op::find("matmul").unwrap().inputs(&case)));
     assert!(PAGE.contains(&format!("seed 42, have the fingerprint `{found}`")), "{found}");
 }

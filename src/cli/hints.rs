@@ -1,11 +1,8 @@
 //! Hints for wrong words on the command line: the nearest option, command or sweep, or the option that takes the word as its value.
 
-use std::path::Path;
-
-use clap::{Command, CommandFactory};
+use clap::Command;
 use gpubench_text::words::nearest;
 
-use super::args::Cli;
 use super::completions;
 use crate::op::OPS;
 use crate::settings::config::BUILT_IN;
@@ -47,14 +44,6 @@ pub(crate) fn for_command(word: &str) -> Option<String> {
         sweep if built_in().any(|name| name == sweep) => format!("gpubench run {sweep}"),
         _ => return None,
     };
-    Some(format!("did you mean '{meant}'?"))
-}
-
-/// Returns the hint for a word where `command` expects a report; `None` if there is a file of that name, or it means nothing else.
-pub(crate) fn for_report(command: &str, report: &Path) -> Option<String> {
-    let word = report.to_str().filter(|_| !report.exists())?;
-    let definition = Cli::command();
-    let meant = value_of_an_option(definition.find_subcommand(command)?, word)?;
     Some(format!("did you mean '{meant}'?"))
 }
 

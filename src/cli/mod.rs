@@ -9,7 +9,6 @@ mod hints;
 mod inventory;
 mod merge;
 mod newest;
-mod protocol_check;
 mod redraw;
 mod run;
 mod show;
@@ -85,7 +84,6 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Schema { of: SchemaOf::Compare } => stream::print(crate::compare::COMPARISON_SCHEMA)?,
         Command::Schema { of: SchemaOf::Fleet } => stream::print(crate::fleet::SCHEMA)?,
         Command::Trend(args) => trend::run(&args)?,
-        Command::ProtocolCheck(args) => return protocol_check::run(&args),
         Command::Completions { shell } => stream::print_bytes(&completions::script(shell))?,
         Command::Man { command } => stream::print_bytes(&usage::man(command.as_deref())?)?,
         Command::Worker { backend } => return Ok(worker::serve::main(&backend, BACKENDS)),

@@ -4,25 +4,19 @@ use std::fs;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use gpubench_backend::host::regular;
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::{hints, stream};
+use super::stream;
 use crate::baseline;
 use crate::fleet::file;
 use crate::report::file::{FILE_NAME, LARGEST};
 use crate::settings::RESULTS;
 
-/// Returns the reports that the user named, or the newest run, whose folder a note names. Refuses the name of a format or op that is
-/// no file.
-pub(crate) fn named_or_newest(command: &str, reports: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    for report in reports {
-        if let Some(hint) = hints::for_report(command, report) {
-            bail!("there is no report '{}': {hint}", report.display());
-        }
-    }
+/// Returns the reports that the user named, or the newest run, whose folder a note names.
+pub(crate) fn named_or_newest(reports: &[PathBuf]) -> Result<Vec<PathBuf>> {
     if !reports.is_empty() {
         return Ok(reports.to_vec());
     }

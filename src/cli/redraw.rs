@@ -20,7 +20,7 @@ use crate::write::{html, newest};
 pub(crate) fn plot(args: &PlotArgs) -> Result<()> {
     let (formats, theme) = (args.formats()?, args.theme.0);
     let selection = parsed("--charts", args.charts.as_deref(), names::charts)?.unwrap_or_default();
-    let reports = named_or_newest("plot", &args.reports)?;
+    let reports = named_or_newest(&args.reports)?;
     let fleets = load(&reports, args.versus.as_ref())?;
     let labelled = fleet::labelled(&chart::names(&reports), &fleets);
     let all: Vec<(&str, &Report)> = labelled.iter().map(|(name, report)| (name.as_str(), *report)).collect();
@@ -45,7 +45,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<()> {
     if let Some(out) = out {
         check_page(out, args.force)?;
     }
-    let reports = named_or_newest("report", &args.reports)?;
+    let reports = named_or_newest(&args.reports)?;
     let fleets = load(&reports, args.versus.as_ref())?;
     let labelled = fleet::labelled(&chart::names(&reports), &fleets);
     let members: Vec<(&str, &Report)> =

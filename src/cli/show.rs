@@ -34,7 +34,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
             anyhow!("--format: {name} charts are files: draw them with 'gpubench plot'")
         }
     })?;
-    let report = named_or_newest("show", args.report.as_slice())?.remove(0);
+    let report = named_or_newest(args.report.as_slice())?.remove(0);
     let mut fleet = file::load(&report)?;
     if let Some(ops) = &args.ops {
         keep_ops(&mut fleet, ops).with_context(|| report.display().to_string())?;

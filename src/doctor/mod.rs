@@ -65,7 +65,7 @@ fn is_usable(finding: &Finding) -> bool {
 /// not errors.
 pub fn run(json: bool, options: &Options, python: Option<&Path>, out: &mut dyn Write) -> anyhow::Result<()> {
     let libraries = python::PythonSearch::begin(python, options)?;
-    let mut backends = search(&Launcher::new(true, None, BACKENDS, &[])?, options, &|_| true);
+    let mut backends = search(&Launcher::new(true, None, BACKENDS, &[])?, options);
     let host = environment::host();
     let hints = hints(&host, processors::load_average(), &backends);
     backends.push(libraries.findings());
@@ -89,16 +89,15 @@ fn spell_out(backend: &mut BackendFindings) {
     backend.problem.iter_mut().for_each(|text| *text = spelled_out(text));
 }
 
-/// Lets the `wanted` backends search at the same time, in workers that `launcher` starts.
-pub fn search(launcher: &Launcher, options: &Options, wanted: &dyn Fn(&str) -> bool) -> Vec<BackendFindings> {
+/// Lets all backends search at the same time, in workers that `launcher` starts.
+fn search(launcher: &Launcher, options: &Options) -> Vec<BackendFindings> {
     let start_all = |backend| {
         let libraries = backend::libraries(backend, options);
         let ids = std::iter::once(None).chain(libraries.into_iter().map(Some));
         let ids = ids.map(|library| WorkerId { library, ..WorkerId::of_backend(backend.name) });
         ids.map(|id| (start_search(&id, launcher, options), id)).collect::<Vec<_>>()
     };
-    let wanted = BACKENDS.iter().filter(|backend| wanted(backend.name));
-    let begun: Vec<_> = wanted.map(|backend| (backend, start_all(backend))).collect();
+    let begun: Vec<_> = BACKENDS.iter().map(|backend| (backend, start_all(backend))).collect();
     let deadline = Instant::now() + MAX_WAIT;
     let findings_of = |(backend, searches): (&'static Registration, Vec<WorkerSearch>)| {
         let (mut findings, mut problem) = (vec![], None);

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
 use gpubench_report::pattern::Pattern;
-use gpubench_text::grouped::distinct;
 use gpubench_text::words;
 
 use crate::backend::{BACKENDS, CUDA, External, Side, Variant, fewer_threads, on_threads};
@@ -19,7 +18,7 @@ use crate::report::BackendState;
 use crate::settings::{OpSweep, Settings};
 
 use workers::absent_gpu;
-pub use workers::{describe, obstacles};
+pub use workers::describe;
 
 /// More cells than a run of several weeks could measure.
 const MAX_CELLS: u128 = 1_000_000;
@@ -82,42 +81,6 @@ impl Plan {
         }
         Ok(Plan { cells: ranked.into_iter().map(|(_, cell)| cell).collect(), absent: vec![] })
     }
-
-    /// Returns a note per backend of the run that `--variants` leaves without cells.
-    pub fn notes(&self, settings: &Settings, externals: &[External]) -> Vec<String> {
-        let patterns = settings.sweeps.iter().filter_map(|sweep| sweep.variants.as_ref()).flatten();
-        let given = distinct(patterns.filter(|pattern| pattern.origin == "--variants"));
-        if given.is_empty() {
-            return vec![];
-        }
-        let tables = tables(settings, externals).unwrap_or_default();
-        // A variant that matches but cannot compute these ops or dtypes is not what the note is about.
-        let matches = |name: &String| {
-            let mut variants =
-                tables.iter().filter(|table| table.backend == *name).flat_map(|table| &table.variants);
-            variants.any(|variant| given.iter().any(|pattern| pattern.matches(name, &variant.name)))
-        };
-        let has_cells = |name: &String| self.cells.iter().any(|planned| planned.cell.backend == *name);
-        let (measured, left_out): (Vec<_>, Vec<_>) =
-            settings.backends.iter().partition(|name| has_cells(name));
-        let measured: Vec<String> = measured
-            .iter()
-            .map(|name| match name.as_str() {
-                "cuda" => "the GPU".to_owned(),
-                other => format!("the {}", display_name(other)),
-            })
-            .collect();
-        let texts: Vec<&str> = given.iter().map(|pattern| pattern.text.as_str()).collect();
-        let note = |name: &String| {
-            format!(
-                "Note: no {} variant matches --variants {}; only {} is measured.",
-                display_name(name),
-                texts.join(","),
-                measured.join(" and ")
-            )
-        };
-        left_out.into_iter().filter(|name| !matches(name)).map(note).collect()
-    }
 }
 
 /// Returns the variants of every backend of the program, and of `externals`.
@@ -138,15 +101,6 @@ fn tables(settings: &Settings, externals: &[External]) -> Result<Vec<BackendVari
     };
     tables.extend(externals.iter().map(table));
     Ok(tables)
-}
-
-/// The display name of a backend in notes.
-fn display_name(backend: &str) -> &str {
-    match backend {
-        "cpu" => "CPU",
-        "cuda" => "CUDA",
-        other => other,
-    }
 }
 
 /// The position of a backend's table and that of a variant in it, by which cells are sorted.

@@ -2,8 +2,7 @@
 
 use crate::answer::refinement::{NEAR, next_size};
 use crate::answer::{Comparison, Contender, Kind, sections};
-use crate::backend::{Side, fewer_threads};
-use crate::executor::{NextSize, PASSES, PlannedCell};
+use crate::executor::NextSize;
 use crate::op;
 use crate::report::{Report, Row};
 
@@ -16,36 +15,6 @@ fn kinds(op: &str) -> &'static [Kind] {
         true => &[Kind::Resident],
         false => &[Kind::Resident, Kind::EndToEnd],
     }
-}
-
-/// Returns the maximum number of cells that refinement may add to a plan.
-pub fn max_added_cells(planned: &[PlannedCell]) -> usize {
-    let takes_part = |planned: &&PlannedCell| {
-        let compares = op::compares_sides(&planned.cell.case.op);
-        let is_headline = planned.variant.accuracy.is_headline();
-        compares && is_headline && fewer_threads(&planned.cell.variant).is_none()
-    };
-    let mut counted: Vec<&PlannedCell> = vec![];
-    for one in planned.iter().filter(takes_part) {
-        let is_same = |other: &&PlannedCell| is_at(other, one, other.cell.case.n) && is_variant(other, one);
-        let group = || planned.iter().filter(|other| is_at(other, one, other.cell.case.n));
-        let has = |side: Side| group().filter(takes_part).any(|other| other.variant.side == side);
-        let has_sizes = group().any(|other| other.cell.case.n != one.cell.case.n);
-        if has_sizes && has(Side::Cpu) && has(Side::Gpu) && !counted.iter().any(is_same) {
-            counted.push(one);
-        }
-    }
-    counted.iter().map(|one| PASSES * kinds(&one.cell.case.op).len()).sum()
-}
-
-/// Returns whether `one` is a cell of the sweep of `other`, at the size `n`.
-fn is_at(one: &PlannedCell, other: &PlannedCell, n: u64) -> bool {
-    let (a, b) = (&one.cell.case, &other.cell.case);
-    (&a.op, a.dtype, a.family(), one.cell.cache, a.n) == (&b.op, b.dtype, b.family(), other.cell.cache, n)
-}
-
-fn is_variant(one: &PlannedCell, other: &PlannedCell) -> bool {
-    one.cell.backend == other.cell.backend && one.cell.variant == other.cell.variant
 }
 
 /// Returns the sizes that would narrow the crossovers of `report`, the widest first, with the variants that may be the best
@@ -102,30 +71,7 @@ fn rivals<'a>(part: &[Comparison<'a>], n: u64, kinds: &[Kind]) -> Vec<&'a Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{Accuracy, Shapes, Variant};
-    use crate::case::{Cache, DType};
-    use crate::measure::sampling::Sampling;
     use crate::report::example;
-
-    fn plan_of(report: &Report) -> Vec<PlannedCell> {
-        let plan = |row: &Row| {
-            let variant = Variant {
-                op: row.case.op.clone().into(),
-                name: row.variant.clone().into(),
-                summary: "".into(),
-                side: row.side,
-                accuracy: Accuracy::Ieee,
-                origin: None,
-                default: true,
-                dtypes: DType::ALL.into(),
-                shapes: Shapes::Square,
-                library: None,
-            };
-            let sampling = Sampling::default();
-            PlannedCell { cell: row.cell(), variant, sampling, may_be_screened: true }
-        };
-        report.rows.iter().map(plan).collect()
-    }
 
     /// Two variants of the CPU and three of the GPU, one of each far behind; they cross near N = 630.
     fn report() -> Report {
@@ -153,23 +99,5 @@ mod tests {
             let names: Vec<&str> = next.rows.iter().map(|row| row.variant.as_str()).collect();
             assert_eq!(names, ["mkl", "cublas", "cublaslt"]);
         }
-    }
-
-    #[test]
-    fn the_most_that_may_be_added_counts_variants_sizes_and_kinds() {
-        let mut plan = plan_of(&report());
-        assert_eq!(max_added_cells(&plan), 5 * 2 * 2);
-        for one in plan.clone() {
-            let mut hot = one;
-            hot.cell.cache = Cache::Hot;
-            plan.push(hot);
-        }
-        assert_eq!(max_added_cells(&plan), 2 * 5 * 2 * 2);
-        plan.retain(|one| one.cell.case.n == 100);
-        assert_eq!(max_added_cells(&plan), 0, "one size has no crossover");
-        let mut one_side = plan_of(&report());
-        one_side.retain(|one| one.variant.side == Side::Cpu);
-        assert_eq!(max_added_cells(&one_side), 0);
-        assert!(one_side.iter().all(|one| one.cell.case.dtype == DType::F32));
     }
 }

@@ -105,16 +105,6 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_a_file_is_refused_with_its_line() {
-        let mut source = SweepOptions { require: "mien".parse().ok(), ..SweepOptions::default() };
-        let message =
-            |source: &mut SweepOptions| names(&["mine"]).unwrap().check(source).unwrap_err().to_string();
-        assert!(message(&mut source).starts_with("--require: unknown backend 'mien'"));
-        source.require.as_mut().unwrap().0.origin = Some("mine.toml:3".into());
-        assert!(message(&mut source).starts_with("mine.toml:3: unknown backend 'mien'"));
-    }
-
-    #[test]
     fn a_program_needs_a_name_of_its_own() {
         for (programs, expected) in [
             (&["cpu"][..], "named cpu already"),

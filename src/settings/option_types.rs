@@ -81,13 +81,6 @@ value! {
         ensure!(seconds >= 1e-3, "a cell cannot be sampled in less than 1 ms: use at least 1ms");
         Ok(seconds)
     };
-    /// Duration of the whole run.
-    #[derive(Copy)]
-    Budget(f64) as Figure, |text| {
-        let seconds = duration::parse(text)?;
-        ensure!(seconds >= 1.0, "a run needs at least a second: use at least 1s");
-        Ok(seconds)
-    };
     /// Number of rounds.
     #[derive(Copy)]
     Rounds(u32) as Whole, |text| {

@@ -109,11 +109,6 @@ pub struct SweepOptions {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = HOW)]
     Table max_time: MaxTime,
 
-    /// Time for the whole run, such as 10m. Cells get equal shares; time left over goes to those with the widest
-    /// intervals
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = HOW)]
-    File budget: Budget,
-
     /// Number of rounds in which each cell is sampled, with other cells in between. Default: 3
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = HOW)]
     Table rounds: Rounds,
@@ -299,7 +294,6 @@ impl Serialize for SweepOptions {
         map.serialize_entry("seed", &self.seed.unwrap_or_default().0)?;
         map.serialize_entry("require", self.required())?;
         map.serialize_entry("cell_timeout_s", &self.cell_timeout.unwrap_or_default().0)?;
-        map.serialize_entry("budget_s", &self.budget.map(|budget| budget.0))?;
         map.serialize_entry("refine", &self.refine.unwrap_or(false))?;
         map.serialize_entry("peaks", &self.peaks.unwrap_or(true))?;
         map.serialize_entry("isolate", &self.isolates())?;

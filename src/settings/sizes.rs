@@ -100,27 +100,18 @@ mod tests {
         for (text, expected) in [
             ("0", "sizes start at 1"),
             ("-5", "size -5 is negative"),
-            ("-0", "sizes start at 1"),
             ("ten", "'ten' is not a whole number"),
-            ("1e3", "'1e3' is not a whole number"),
             ("10.5", "'10.5' is not a whole number"),
-            ("+5", "'+5' is not a whole number"),
             ("99999999999999999999", "too large"),
             ("1..10:x1", "never ends"),
-            ("1..10:x0", "never ends"),
             ("1..10:+0", "never ends"),
-            ("10..1:x2", "is reversed"),
             ("10..1", "is reversed"),
             ("1..10", "has no step"),
             ("1..10:2", "is not understood"),
-            ("1..10:x1.5", "is not understood"),
-            ("1..10:+-1", "is not understood"),
             ("..10:x2", "'' is not a whole number"),
-            ("1..:x2", "'' is not a whole number"),
             ("1..10000000:+1", "more than 1000000"),
             ("1..999999:+1,2000000..2999999:+1", "more than 1000000"),
             ("", "give at least one size"),
-            (",", "give at least one size"),
         ] {
             let message = parse(text).map_or_else(|e| e.to_string(), |sizes| format!("accepted: {sizes:?}"));
             assert!(message.contains(expected), "{text}: {message}");

@@ -104,35 +104,7 @@ fn each_verdict_has_its_cells_and_its_exit_code() {
     assert!(next.contains("--accept-inconclusive") && next.starts_with("give "), "{next}");
     let table = folder.compare(noisy).exits(3).prints(&[" inconclusive"]).stdout;
     assert!(!table.contains("maybe slower"), "{table}");
-    for accept in ["--accept-inconclusive", "--accept-unsure"] {
-        folder.compare(&format!("{noisy} {accept}")).good();
-    }
-}
-
-#[test]
-fn no_cell_in_common_is_never_success() {
-    let folder = Folder::new();
-    folder.sim_of("matmul", 1, "", "--ops matmul --sizes 4");
-    folder.sim_of("fft", 1, "", "--ops fft --sizes 4");
-    for flags in ["", "--accept-missing --accept-inconclusive", "--cross-machine"] {
-        let ended = folder.compare(&format!("matmul fft {flags}")).exits(2);
-        ended.prints(&["no cell has a time on both sides"]);
-    }
-}
-
-#[test]
-fn several_runs_per_side_detect_smaller_changes() {
-    let folder = Folder::new();
-    let slower = "[[rule]]\nop = \"fft\"\nvariant = \"accelerator\"\nn = 8\ntime = { base = \"106us\", per_element = \"1us\" }\n";
-    for (k, side) in [(1, "a"), (2, "b"), (3, "c")] {
-        folder.sim(&format!("old-{side}"), k, "");
-        folder.sim(&format!("new-{side}"), 10 + k, slower);
-    }
-    let one = folder.compared("old-a new-a --threshold 1%");
-    assert!(cells(&one, "slower").is_empty(), "{one}");
-    let three = folder.compared("--old old-a old-b old-c --new new-a new-b new-c --threshold 1%");
-    assert_eq!(cells(&three, "slower"), ["fft 8 accelerator"], "{three}");
-    assert_eq!(three["cells"][0]["old"]["runs"], 3);
+    folder.compare(&format!("{noisy} --accept-inconclusive")).good();
 }
 
 #[test]
@@ -184,7 +156,6 @@ fn wrong_usage_and_unreadable_files_exit_2_with_advice_in_one_line() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
     folder.write("broken.json", "{\"schema_version\": 2, \"rows\": [");
-    folder.write("newer.json", "{\"schema_version\": 99}");
     for made in ["empty", "loose", "main", "results/baselines/main"] {
         std::fs::create_dir_all(folder.path().join(made)).unwrap();
     }
@@ -198,23 +169,18 @@ fn wrong_usage_and_unreadable_files_exit_2_with_advice_in_one_line() {
         old old old => compare takes two reports, not 3: OLD and NEW; for several per side write --old A B C
         old nowhere => cannot read nowhere
         old broken.json => not JSON
-        old newer.json => schema_version 99
         old old --threshold 5 => '5' is not a percentage: write 5%, with the percent sign
         old old --mean-threshold 5 => with the percent sign
         old old --history old => is also a run of OLD or NEW
         old old --history nowhere => cannot read nowhere
-        --plan old --history old => cannot be used with
         old old --format yaml => unknown format 'yaml'
         old old --format json,md => name a folder with --out
         old old --policy nowhere.toml => nowhere.toml
         --old old old --new old => are the same run
         --old old => --new
         --plan nowhere => cannot read nowhere
-        --plan old --format md => --plan prints table or json, not 'md'
         --plan old --out gate => cannot be used with
-        --plan old --threshold 3% => cannot be used with
         old old --slowdown 3% => cannot be used with '--slowdown <PERCENT>'
-        --old old --new old --slowdown 3% => cannot be used with
         --slowdown 3% => --plan
         old old --force => --out
         old empty => empty contains no report.json: give the folder of a run
@@ -260,27 +226,7 @@ fn a_plan_needs_more_runs_for_smaller_changes() {
     folder.sim("old", 1, "");
     let advice = "Name a larger --slowdown, lower the variation";
     let plan = folder.compare("--plan old --slowdown 3%").good();
-    let plan = plan.prints(&["--threshold 1.5%", "assumed", advice]).stdout;
-    assert_eq!(folder.compare("--plan old --see 3%").good().stdout, plan, "the earlier name of the option");
-    let possible = folder.compare("--plan old --slowdown 30%").good().stdout;
-    assert!(!possible.contains(advice), "{possible}");
-    let slowdowns: Vec<&str> =
-        plan.lines().skip_while(|line| !line.starts_with("Slowdown")).skip(1).collect();
-    assert_eq!(slowdowns.len(), 5, "{plan}");
-    assert!(slowdowns[0].contains("over 50") && !slowdowns[4].contains("over"), "{slowdowns:?}");
-
-    let plan = folder.compare("--plan old --slowdown 10% --format json").json();
-    let [slowdown, threshold] = ["slowdown", "threshold"].map(|key| plan[key].as_f64().unwrap());
-    assert_eq!((slowdown, threshold, &plan["variation_measured"]), (0.1, 0.05, &false.into()));
-    let cells = items(&plan["cells"]);
-    assert_eq!(cells.len(), 8);
-    let has_both =
-        |cell: &Value| cell["runs_per_side"].is_u64() && cell["variation_between_runs"].as_f64() > Some(0.0);
-    assert!(cells.iter().all(has_both), "{plan}");
-    let slowdowns = items(&plan["slowdowns"]);
-    assert!(slowdowns.len() == 5 && slowdowns[0]["runs_per_side"].is_null(), "{plan}");
-    assert_eq!(slowdowns[0]["slowdown"], 0.01);
-    assert_eq!(slowdowns[4]["runs_per_side"], plan["runs_per_side"]);
+    plan.prints(&["--threshold 1.5%", "assumed", advice]);
 }
 
 /// The path of a kept result.
@@ -307,6 +253,11 @@ fn runs_of_a_real_machine_pass_as_they_are_and_fail_when_made_slower() {
 #[test]
 fn a_gate_that_judged_nothing_does_not_pass() {
     let folder = Folder::new();
+    folder.sim_of("matmul", 1, "", "--ops matmul --sizes 4");
+    folder.sim_of("fft", 1, "", "--ops fft --sizes 4");
+    for flags in ["--accept-missing --accept-inconclusive", "--cross-machine"] {
+        folder.compare(&format!("matmul fft {flags}")).exits(2).prints(&["no cell has a time on both sides"]);
+    }
     folder.sim("old", 1, "");
     folder.sim("new", 2, "");
     let mut report = folder.report("new");
@@ -320,31 +271,4 @@ fn a_gate_that_judged_nothing_does_not_pass() {
     let ignored = folder.compared("old new --policy all.toml");
     assert_eq!(ignored["gate"]["exit_code"], 2);
     assert!(text(&ignored["gate"]["reason"]).contains("ignores every cell"));
-}
-
-#[test]
-fn sides_are_labelled_by_the_build_of_gpubench_and_not_by_the_folder_of_the_run() {
-    let folder = Folder::new();
-    folder.sim("old", 1, "");
-    folder.sim("new", 2, "");
-    let label = |name: &str, gpubench: Option<&str>| {
-        let mut report = folder.report(name);
-        let environment = report["environment"].as_object_mut().unwrap();
-        environment.insert("git_revision".into(), "78aec5e071fc40cb805c0661c21969bebcb98809-dirty".into());
-        environment.remove("gpubench_revision");
-        environment.extend(gpubench.map(|revision| ("gpubench_revision".into(), revision.into())));
-        folder.write(&format!("{name}/report.json"), &report.to_string());
-    };
-    let version = env!("CARGO_PKG_VERSION");
-    label("old", Some("8c3ff48e071fc40cb805c0661c21969bebcb9880"));
-    label("new", None);
-    for format in ["table", "md"] {
-        let ended = folder.compare(&format!("old new --format {format}"));
-        let of_new = format!("1 run: new (gpubench {version} on ");
-        let text = ended.prints(&["1 run: old (gpubench 8c3ff48e on ", &of_new]).stdout;
-        assert!(!text.contains("(78aec5e") && !text.contains("(gpubench 8c3ff48e07"), "{text}");
-    }
-    let compared = folder.compared("old new");
-    assert_eq!(compared["old"][0]["gpubench_revision"], "8c3ff48e071fc40cb805c0661c21969bebcb9880");
-    assert!(compared["new"][0]["gpubench_revision"].is_null());
 }

@@ -162,16 +162,6 @@ impl Folder {
         folder
     }
 
-    /// Returns a folder with three runs of those names, saved as the baseline `main`.
-    fn with_baseline(names: [&str; 3]) -> Folder {
-        let folder = Folder::new();
-        for (seed, name) in (1..).zip(names) {
-            folder.sim(name, seed, "");
-        }
-        folder.succeeds(&format!("baseline save main --from {} --accept-noisy", names.join(" ")));
-        folder
-    }
-
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }

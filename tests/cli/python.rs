@@ -110,9 +110,7 @@ fn an_empty_entry_of_pythonpath_is_not_the_current_folder() {
     }
     let run = "run --backends numpy --python python3 --ops elementwise --sizes 8 --samples 1 --no-peaks --force --out x";
     // `doctor` asks for more libraries, and takes longer.
-    for (list, line) in
-        [("", run), ("x:", run), (":/nowhere", run), (".", run), ("", "doctor --python python3")]
-    {
+    for (list, line) in [(":/nowhere", run), (".", run), ("", "doctor --python python3")] {
         Ended::of(folder.command(line).env("PYTHONPATH", list));
         assert!(!folder.has("imported"), "PYTHONPATH={list}");
     }

@@ -21,7 +21,9 @@ fn a_report_becomes_a_page_in_a_file_or_on_stdout() {
     assert_eq!(folder.succeeds("report made -o -").stdout, page);
     assert_eq!(folder.succeeds("show made --format html").stdout, page);
     // A run writes the page when asked to.
-    folder.fair("--ops matmul --sizes 4,8 --format html", "other");
+    folder.succeeds(
+        "run --ops matmul --sizes 4,8 --backends sim --sim fair.toml --quiet --format json,html --out other",
+    );
     folder.succeeds("report other -o other.html");
     assert_eq!(folder.read("other/report.html"), folder.read("other.html"));
     folder.succeeds("report made other --out both.html");

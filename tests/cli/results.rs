@@ -1,10 +1,8 @@
-//! The results of a run: tables on stdout, files in its folder, exit codes, also after an interrupt.
-
-use std::time::Duration;
+//! The results of a run: tables on stdout, files in its folder, exit codes.
 
 use serde_json::Value;
 
-use super::{Folder, assert_contains, items};
+use super::{Folder, items};
 
 const RUN: &str = "run --ops matmul --sizes 4,8 --samples 6 --backends sim --sim fair.toml";
 
@@ -35,18 +33,6 @@ fn a_run_prints_a_table_and_leaves_report_and_charts_in_its_folder() {
 }
 
 #[test]
-fn a_report_of_the_cpu_alone_names_its_facts_in_words_and_says_which_charts_need_both_sides() {
-    let folder = Folder::new();
-    let run = "run --backends cpu --ops sin --samples 2 --rounds 1 --no-peaks";
-    let text = folder.succeeds(&format!("{run} --sizes 4 --format md --out -")).stdout;
-    let facts = text.split("### Backend cpu\n\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    assert_contains(&format!("\n{facts}"), &["\n- rayon threads: ", "\n- ready after: "]);
-    assert!(!facts.contains('_') && !facts.contains('['), "{facts}");
-    folder.succeeds(&format!("{run} --sizes 4,8 --format json --out out"));
-    folder.refuses("plot out --out charts --charts speedup", "speed-ups need times of both sides");
-}
-
-#[test]
 fn without_out_the_results_are_in_a_new_folder_under_results() {
     let folder = Folder::new();
     for _ in 0..2 {
@@ -68,16 +54,6 @@ fn one_format_on_stdout_is_all_that_a_run_to_stdout_writes() {
     let csv = folder.run_line(&format!("{RUN} --quiet --out - --format csv"));
     assert_eq!(csv.stdout.lines().count(), 1 + 4);
     assert_eq!(folder.names(), before);
-}
-
-#[test]
-fn results_are_replaced_only_by_force() {
-    let folder = Folder::new();
-    let run = format!("{RUN} --quiet --format json --out kept");
-    folder.succeeds(&run);
-    folder.refuses(&run, "kept already contains a report.json");
-    folder.succeeds(&format!("{run} --force --variants host"));
-    assert_eq!(folder.rows("kept").len(), 2);
 }
 
 #[test]
@@ -128,19 +104,6 @@ fn a_required_backend_that_is_missing_ends_the_run_before_any_work() {
     let to_stdout = run.replace("--format table,json --out new/here", "--out - --format json");
     let report = folder.run_line(&to_stdout).exits(2).json();
     assert_eq!(rows(&report).len(), 1, "a program still gets the report");
-}
-
-#[test]
-fn an_interrupted_run_ends_with_130_and_keeps_what_it_has() {
-    let folder = Folder::new();
-    let rule = "\n[[rule]]\nvariant = \"accelerator\"\noutcome = \"hang\"\n";
-    folder.write("hanging.toml", &(folder.read("fair.toml") + rule));
-    let line =
-        "run --ops fft --sizes 4 --backends sim --sim hanging.toml --no-peaks --format json --out here";
-    let stderr = folder.interrupted(line, "here/report.json", Duration::ZERO);
-    assert_contains(&stderr, &["interrupted: the report has 1 of 2 cells"]);
-    let rows = folder.rows("here");
-    assert_eq!((rows.len(), &rows[0]["variant"]), (1, &"host".into()));
 }
 
 #[test]
@@ -202,22 +165,4 @@ fn a_report_is_shown_again_as_its_run_showed_it() {
         made --format md,csv => one format
         made --format yaml => unknown format 'yaml'",
     );
-}
-
-#[test]
-fn a_copy_of_a_library_that_was_not_chosen_is_named_once_per_run() {
-    let folder = Folder::new();
-    let variant = |name: &str, library: &str| {
-        format!("[[variant]]\nname = '{name}'\nside = 'cpu'\nlibrary = '{library}'\n")
-    };
-    let copies =
-        variant("open", "open") + &variant("open-numpy", "open-numpy") + &variant("open-scipy", "open-scipy");
-    folder.write("copies.toml", &(copies + "[[rule]]\nvariant = 'open'\ntime = '1ms'\n"));
-    let sim = "--backends sim --sim copies.toml --no-peaks --format json -o out";
-    let ended = folder.succeeds(&format!("run --ops matmul,fft,solve,svd --sizes 8,16,32 {sim}"));
-    let (rows, chosen) = (folder.rows("out"), "another copy of the library, was chosen");
-    let passed_over =
-        rows.iter().filter(|row| row["reason"].as_str().is_some_and(|why| why.contains(chosen)));
-    assert!(passed_over.count() > 4, "the other copies of every op: {}", ended.stderr);
-    assert_eq!(ended.stderr.lines().filter(|line| line.contains(chosen)).count(), 1, "{}", ended.stderr);
 }

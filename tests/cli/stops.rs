@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::cli::resume::{SWEEP, hanging};
 use crate::cli::{Ended, Folder, GPUBENCH, is_running, items, kill, leave_out, signal, state, wait_until};
 
-/// Three cells of an adapter that sleeps for two seconds in each of their two rounds, and uses no CPU time meanwhile.
+/// Three cells of an adapter that sleeps for a second in each of their two rounds, and uses no CPU time meanwhile.
 const SLOW: &str = "run --backends slow --ops matmul --sizes 3,4,5 --samples 6 --rounds 2 --warmup 0 --cache hot --no-peaks \
                     --no-refine --format json --out out";
 
@@ -92,28 +92,6 @@ fn a_cell_that_hangs_has_five_seconds_to_finish() {
 }
 
 #[test]
-fn a_terminal_that_is_closed_ends_the_run_as_an_interrupt_does() {
-    let folder = Folder::new();
-    folder.script("hang");
-    // A terminal of its own, closed once a cell is finished; closing it a second time is not possible, so TERM follows.
-    folder.write(
-        "close.py",
-        "import os, pty, signal, sys, time\n\
-         child, master = pty.fork()\n\
-         if child == 0:\n    os.execv(sys.argv[1], sys.argv[1:])\n\
-         while not os.path.exists('out/journal.jsonl'):\n    time.sleep(0.02)\n\
-         time.sleep(0.4)\n\
-         os.close(master)\n\
-         time.sleep(0.3)\n\
-         os.kill(child, signal.SIGTERM)\n\
-         sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n",
-    );
-    let ended = Ended::of(&mut folder.command_of("python3", &format!("close.py {GPUBENCH} {SWEEP}")));
-    assert_eq!(ended.code, 130, "{}", ended.stderr);
-    assert!(!folder.rows("out").is_empty());
-}
-
-#[test]
 fn closed_outputs_and_a_full_device_cost_no_results() {
     let folder = Folder::new();
     folder.script("none");
@@ -191,20 +169,10 @@ fn a_folder_that_is_removed_during_a_run_is_made_again() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_worker_that_is_killed_or_stopped_costs_its_cell() {
-    for (name, expected) in [
-        ("KILL", "was killed by SIGKILL"),
-        ("SEGV", "was killed by SIGSEGV"),
-        ("STOP", "timed out after 3 s"),
-    ] {
+    for (name, expected) in [("KILL", "was killed by SIGKILL"), ("STOP", "timed out after 2 s")] {
         let folder = Folder::new();
-        let mut run = hanging(&folder, " --cell-timeout 3s");
-        let worker = at_work(run.id());
-        signal(worker, name);
-        if name == "SEGV" {
-            // Rust's handler takes the first one for a fault of the program, which it would meet again.
-            std::thread::sleep(Duration::from_millis(100));
-            signal(worker, name);
-        }
+        let mut run = hanging(&folder, " --cell-timeout 2s");
+        signal(at_work(run.id()), name);
         assert_eq!(run.wait().unwrap().code(), Some(1), "{name}");
         assert_eq!(measured(&folder), 6, "{name}");
         assert!(reasons(&folder).contains(expected), "{name}: {}", reasons(&folder));
@@ -214,9 +182,9 @@ fn a_worker_that_is_killed_or_stopped_costs_its_cell() {
 #[test]
 fn the_time_for_which_the_run_is_stopped_counts_towards_no_limit() {
     let folder = Folder::new();
-    let mut run = slow(&folder, " --cell-timeout 12s");
+    let mut run = slow(&folder, " --cell-timeout 5s");
     signal(run.id(), "STOP");
-    std::thread::sleep(Duration::from_secs(13));
+    std::thread::sleep(Duration::from_secs(6));
     signal(run.id(), "CONT");
     assert_eq!(run.wait().unwrap().code(), Some(0), "{}", reasons(&folder));
     assert!(folder.rows("out").iter().all(|row| row["outcome"] == "measured"), "{}", reasons(&folder));
@@ -235,7 +203,7 @@ fn with_answers(folder: &Folder, line: &str) -> Command {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_run_that_is_killed_leaves_no_process_and_its_files_go_with_the_next_one() {
+fn a_run_that_is_killed_leaves_no_process_and_the_next_one_removes_its_half_written_file() {
     let folder = Folder::new();
     let temporary = folder.path().join("temporary");
     std::fs::create_dir(&temporary).unwrap();
@@ -253,7 +221,8 @@ fn a_run_that_is_killed_leaves_no_process_and_its_files_go_with_the_next_one() {
     wait_until("a worker outlives the run", || !workers.iter().any(is_running));
     let next = with_answers(&folder, &line("--sizes 4 --samples 2 --force")).status();
     assert_eq!(next.unwrap().code(), Some(0));
-    assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0, "temporary files");
+    // The folder with the answers of the killed run stays; that of the next one is gone.
+    assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 1, "temporary folders");
     let names = folder.names_in("out");
     assert!(!names.iter().any(|name| name.ends_with(".part")), "{names:?}");
 }
@@ -281,58 +250,10 @@ fn one_of_two_saves_of_a_baseline_is_refused() {
     kill(first);
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn folders_with_names_like_those_of_gpubench_stay() {
-    let folder = Folder::new();
-    let names = ["temporary/gpubench-2026-11-24-results", "out/.backup.2026.part", "out/.gpubench-2025"];
-    for name in names {
-        std::fs::create_dir_all(folder.path().join(name)).unwrap();
-        std::fs::write(folder.path().join(name).join("report.json"), "precious").unwrap();
-    }
-    let line = "run --backends mine --ops matmul --sizes 4 --samples 3 --rounds 1 --no-peaks --format json --out out";
-    assert_eq!(with_answers(&folder, line).status().unwrap().code(), Some(0));
-    for name in names {
-        assert_eq!(folder.read(&format!("{name}/report.json")), "precious");
-    }
-}
-
 /// Returns whether a command can be started and succeeds.
 #[cfg(target_os = "linux")]
 fn succeeds(command: &mut Command) -> bool {
     command.output().is_ok_and(|ended| ended.status.success())
-}
-
-/// Two runs that see no process of each other, as in two containers, with one folder of temporary files.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_run_in_another_container_keeps_the_answers_of_this_one() {
-    let isolated = ["-p", "-f", "--mount-proc", "--kill-child"];
-    if !succeeds(Command::new("unshare").args(isolated).arg("true")) {
-        return leave_out("another container", "this user may not make process namespaces (unshare -p)");
-    }
-    let folder = Folder::new();
-    let temporary = folder.path().join("temporary");
-    std::fs::create_dir(&temporary).unwrap();
-    let start = |first_number: &str, fault: &str, out: &str| {
-        // Processes of the two namespaces have different numbers.
-        let script = format!("for i in $(seq {first_number}); do /bin/true; done; \"$@\"");
-        let line = "run --backends mine --ops matmul --sizes 3 --samples 3 --rounds 1 --no-peaks --format json --out";
-        let mut command = folder.command_of("unshare", "");
-        command.args(isolated).args(["bash", "-c", &script, "bash", GPUBENCH]).args(line.split(' '));
-        let adapter = format!("mine=python3 -S -E '{}' {fault}", crate::external::FAULTY);
-        command.args([out, "--external", &adapter]).env("TMPDIR", &temporary);
-        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
-    };
-    let mut first = start("200", "hang-in-measure", "first");
-    let answers = || std::fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().path());
-    wait_until("no answer was asked for", || answers().next().is_some());
-    let before: Vec<_> = answers().collect();
-    assert_eq!(start("1", "warn-on-stderr", "second").wait().unwrap().code(), Some(0));
-    assert!(first.try_wait().unwrap().is_none(), "the first run ended too early for this test");
-    assert_eq!(answers().collect::<Vec<_>>(), before, "the answers of the first run were removed");
-    signal(first.id(), "KILL");
-    first.wait().unwrap();
 }
 
 /// Limits of threads do not bind root, so that this runs as another user, where that is permitted.

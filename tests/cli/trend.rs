@@ -2,7 +2,7 @@
 
 use gpubench::report::{Report, file};
 
-use super::{Folder, assert_contains, flat, items};
+use super::{Folder, assert_contains, flat};
 
 /// A folder `nightly` with `count` reports, the GPU's side 1.5 times slower from the `from`-th on.
 fn nightly(count: usize, from: usize) -> Folder {
@@ -67,41 +67,12 @@ fn a_folder_for_results_gets_files_and_charts_and_keeps_existing_files() {
 }
 
 #[test]
-fn json_on_stdout_is_alone_and_filters_and_threshold_count() {
-    let folder = nightly(12, 6);
-    let trend = folder.succeeds("trend nightly --ops matmul --variants sim/acc* --format json").json();
-    assert_eq!(items(&trend["series"]).len(), 1);
-    assert_eq!(trend["series"][0]["steps"][0]["direction"], "slower");
-    assert_eq!(trend["series"][0]["steps"][0]["first_after"], 6);
-    let trend = folder.succeeds("trend nightly --threshold 80% --format json").json();
-    assert_eq!(items(&trend["series"][1]["steps"]).len(), 0, "{}", trend["series"][1]);
-}
-
-#[test]
-fn files_that_are_no_reports_are_named_in_one_line_and_ignored() {
-    let folder = nightly(7, 9);
-    folder.write("nightly/cut.json", "{\"schema_version\": 2, ");
-    folder.write("nightly/package.json", "{}");
-    folder.write("nightly/later.json", "{\"schema_version\": 99}");
-    let ended = folder.succeeds("trend nightly");
-    let ended = ended.complains(&[
-        "gpubench: 3 JSON files are not readable reports",
-        "cut.json: not JSON",
-        "package.json",
-        "later.json: schema_version 99",
-    ]);
-    assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
-    assert!(ended.stdout.starts_with("7 reports"), "{}", ended.stdout);
-}
-
-#[test]
 fn invalid_requests_are_refused_in_one_line_with_the_next_step() {
     let folder = nightly(1, 9);
     std::fs::create_dir(folder.path().join("empty")).unwrap();
     folder.refuses_each(
         "trend",
         "empty => no report in or below empty: create one with 'gpubench run --out empty/first'
-        absent => name a folder that contains reports
         fair.toml => not a JSON object: not a gpubench report
         => required arguments
         nightly --ops matmull => did you mean 'matmul'
@@ -109,7 +80,6 @@ fn invalid_requests_are_refused_in_one_line_with_the_next_step() {
         nightly --threshold 5 => percent sign
         nightly --format png => name a folder for them with --out
         nightly --format json,csv => one format
-        nightly --format pdf => unknown format 'pdf'
         nightly --format html => a trend has no HTML page
         nightly --out fair.toml/x => --out",
     );

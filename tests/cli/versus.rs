@@ -41,29 +41,6 @@ fn a_run_keeps_its_contenders_and_show_can_choose_others() {
 }
 
 #[test]
-fn a_sweep_file_may_name_the_contenders() {
-    let folder = Folder::new();
-    folder.write("laws.toml", LAWS);
-    let sweep = "versus = \"sim/two:sim/gpu2\"\nbackends = [\"sim\"]\nops = [\"matmul\"]\nsizes = [16, 64]\n";
-    folder.write("sweep.toml", sweep);
-    let run = "run --config sweep.toml --sim laws.toml --quiet --format table,json --out made";
-    folder.succeeds(run).prints(&["sim/gpu2"]);
-    assert_eq!(folder.report("made")["environment"]["settings"]["versus"], "sim/two:sim/gpu2");
-}
-
-#[test]
-fn charts_and_pages_name_the_contenders() {
-    let folder = made("");
-    folder
-        .succeeds("plot made --versus sim/two:sim/gpu2 --format svg --charts speedup,overview --out charts");
-    let chart = folder.read("charts/speedup-matmul-f32.svg");
-    assert_contains(&chart, &["sim/gpu2 faster"]);
-    assert_lacks(&chart, &["GPU faster"]);
-    folder.succeeds("report made --versus sim/two:sim/gpu2 --out page.html");
-    assert_contains(&folder.read("page.html"), &["sim/gpu2 wins from N"]);
-}
-
-#[test]
 fn reports_shown_together_have_the_same_contenders() {
     let folder = made("--versus sim/two:sim/gpu2");
     folder.succeeds(&format!("{RUN}-2"));

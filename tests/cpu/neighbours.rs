@@ -1,11 +1,14 @@
-//! Calls inside a library do not reach another library with routines of the same names, as MKL has.
+//! Libraries with routines of the same names, as MKL has: each is alone in its process, and its calls do not reach another one.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::cli::{GPUBENCH, items, leave_out};
 use crate::cpu::compiler::compile;
+use crate::cpu::worker::Worker;
 
 /// A library whose routines, with names that FFTW and OpenBLAS call internally, end the process.
 const OTHER: &str = "#include <stdlib.h>
@@ -73,4 +76,51 @@ fn a_library_that_crashes_costs_its_own_cells_and_one_line_of_doctor() {
     let outcome = |row: &'_ Value| ["variant", "outcome"].map(|key| row[key].as_str().unwrap().to_owned());
     let outcomes: Vec<[String; 2]> = items(&report["rows"]).iter().map(outcome).collect();
     assert_eq!(outcomes, [["openblas", "failed"], ["faer", "measured"]]);
+}
+
+/// Parts of the names of the files of libraries, and of Intel's OpenMP, which MKL needs.
+const FILES: [&str; 5] = ["openblas", "libblis", "libfftw3", "libmkl_", "libiomp5"];
+
+#[test]
+fn each_library_is_alone_in_its_worker() {
+    let variants = Worker::start_for(Some("openblas"), 1, false).variants();
+    let mut by_library: BTreeMap<&str, Vec<[&str; 2]>> = BTreeMap::new();
+    for variant in &variants {
+        let [op, name] = ["op", "name"].map(|key| variant[key].as_str().unwrap());
+        if let Some(library) = variant["library"].as_str() {
+            by_library.entry(library).or_default().push([op, name]);
+        }
+    }
+    let mut loaded = BTreeSet::new();
+    for (library, variants) in by_library {
+        let mut worker = Worker::start_for(Some(library), 2, false);
+        for [op, name] in variants {
+            let prepared = worker.prepare(op, name, 48, "hot");
+            if prepared["type"] == "skipped" {
+                leave_out(&format!("{op}/{name}"), &prepared["reason"].to_string());
+                continue;
+            }
+            let own = Path::new(prepared["libraries"][0]["path"].as_str().unwrap()).parent();
+            let files = worker.mapped_files();
+            let name_of = |file: &Path| file.file_name().unwrap().to_string_lossy().into_owned();
+            let of_libraries =
+                files.iter().filter(|file| FILES.iter().any(|part| name_of(file).contains(part)));
+            let of_libraries: Vec<_> = of_libraries.collect();
+            let kinds =
+                FILES.iter().filter(|part| of_libraries.iter().any(|file| name_of(file).contains(**part)));
+            let kinds: Vec<&str> = kinds.copied().collect();
+            assert!(
+                kinds.len() == 1 || kinds == ["libmkl_", "libiomp5"],
+                "{library} {op}/{name}: {of_libraries:?}"
+            );
+            assert!(
+                of_libraries.iter().all(|file| file.parent() == own),
+                "{library} {op}/{name}: {of_libraries:?}"
+            );
+            loaded.insert(library);
+        }
+    }
+    if loaded.len() < 2 {
+        leave_out("libraries next to each other", &format!("only {loaded:?} found"));
+    }
 }

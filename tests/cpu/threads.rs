@@ -55,7 +55,7 @@ fn obeys(library: Option<&str>, op: &str, variant: &str, n: u64) {
 #[test]
 fn rayon_works_on_the_threads_asked_for() {
     // Large enough that a late thread still finds work.
-    obeys(None, "elementwise", "plain", 6000);
+    obeys(None, "elementwise", "plain", 3000);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! A worker process that speaks the protocol, and its threads in `/proc`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
@@ -56,6 +57,19 @@ impl Worker {
         let warm_up = json!({ "executions": 3, "min_s": 0.05, "max_s": 0.2 });
         let batch = json!({ "warm_up": warm_up, "samples": samples, "max_s": max_s });
         self.send(&json!({ "type": "measure", "job": 0, "batch": batch }));
+    }
+
+    /// Returns the variants that it has.
+    pub(crate) fn variants(&mut self) -> Vec<Value> {
+        self.send(&json!({ "type": "describe" }));
+        self.reply()["variants"].as_array().unwrap().clone()
+    }
+
+    /// Returns the files in its memory.
+    pub(crate) fn mapped_files(&self) -> BTreeSet<PathBuf> {
+        let maps = std::fs::read_to_string(format!("/proc/{}/maps", self.child.id())).unwrap();
+        let paths = maps.lines().filter_map(|line| line.split_once('/').map(|(_, path)| path));
+        paths.map(|path| Path::new("/").join(path)).collect()
     }
 
     /// Sends the request to go idle.

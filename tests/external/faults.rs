@@ -16,7 +16,8 @@ const INCORRECT: &[(&str, &str)] = &[
     ("changed-operands", "timed executions changed the operands"),
 ];
 
-/// Faults at N = 3 that make the cell fail, with part of the reason.
+/// Faults at N = 3 that make the cell fail, with part of the reason. Times that cannot be true are tested in
+/// `crates/run/src/executor/plausible.rs`.
 const FAILED: &[(&str, &str)] = &[
     ("print-between", "invalid reply (expected value at line 1 column 1): Warning: slow path"),
     ("crash-in-prepare", "was killed by SIGSEGV (in its preparation)"),
@@ -24,12 +25,9 @@ const FAILED: &[(&str, &str)] = &[
     ("exit-early", "exited with code 3; its last output: out of memory"),
     ("leave-a-child", "exited with code 4"),
     ("long-reply", "a reply of more than 64 MiB"),
-    ("endless-reply", "a reply of more than 64 MiB"),
     ("endless-stderr", "exited with code 5"),
-    ("broken-json", "invalid reply"),
     ("deep-json", "invalid reply"),
     ("no-utf8", "invalid reply"),
-    ("other-json", "invalid reply"),
     ("unknown-type", "invalid reply (unknown variant `sung`"),
     ("wrong-type", "a reply that does not match the request"),
     ("two-replies", "sent a reply"),
@@ -44,26 +42,12 @@ const FAILED: &[(&str, &str)] = &[
     ("pipe-for-file", "it is not an ordinary file"),
     ("wrong-inputs", "its inputs differ from those of gpubench (0123456789abcdef"),
     ("judge-itself", "it judged its own answer"),
-    ("verify-itself", "it judged its own answer"),
-    ("refute-itself", "it judged its own answer"),
-    ("extra-samples", "it sent 4 samples, but 3 were requested"),
     ("no-samples", "no usable samples"),
     ("zero-time", "a time is not above 0: 0e0 s"),
-    ("negative-time", "a time is not above 0: -1e-5 s"),
     ("nan-time", "invalid reply (expected value"),
     ("infinite-time", "invalid reply (number out of range"),
-    ("long-time", "its times add up to 100"),
-    ("device-clock-on-the-cpu", "the variant's side is cpu"),
-    ("device-time-by-the-host-clock", "a sample by the host's clock has device_s"),
-    ("negative-warmup", "its warmup_s is -1e3"),
-    ("short-time", "less than any hardware allows"),
-    ("no-device-time", "has no device_s"),
-    ("simulated-clock", "its clock is simulated"),
-    ("negative-phase", "a phase took -1e0 s"),
     ("long-phase", "its times add up to 1000"),
     ("picked-path", "picked \"../../etc/passwd\" is not a valid name"),
-    ("picked-escapes", "is not a valid name"),
-    ("zero-threads", "threads is 0"),
 ];
 
 /// What costs no cell.

@@ -119,7 +119,7 @@ def hang_in_measure(request, honest):
 
 @fault("measure")
 def slow(request, honest):
-    time.sleep(2)
+    time.sleep(1)
     return honest(request)
 
 
@@ -127,12 +127,6 @@ def slow(request, honest):
 def endless_phases(request, honest):
     while True:
         adapter.output.write(line({"type": "phase", "phase": ESCAPES}))
-
-
-@fault("measure")
-def take_memory(request, honest):
-    taken = b"x" * (1 << 30)
-    return honest(request) if taken else None
 
 
 @fault("measure")
@@ -162,17 +156,6 @@ def long_reply(request, honest):
 
 
 @fault("prepare")
-def endless_reply(request, honest):
-    while True:
-        adapter.output.write(b"x" * (1 << 16))
-
-
-@fault("prepare")
-def broken_json(request, honest):
-    return b'{"type": answered, "inputs": \x1b[31m\n'
-
-
-@fault("prepare")
 def deep_json(request, honest):
     return b"[" * 100000 + b"\n"
 
@@ -180,32 +163,6 @@ def deep_json(request, honest):
 @fault("prepare")
 def no_utf8(request, honest):
     return b'{"type":"failed","reason":"\xff\xfe","device_lost":false}\n'
-
-
-@fault("prepare")
-def other_json(request, honest):
-    return b"[1, 2, 3]\n"
-
-
-@fault("release")
-def keep_jobs(request, honest):
-    return {"type": "released"}
-
-
-@fault("exit")
-def stay(request, honest):
-    return {"type": "rested"}
-
-
-@fault("measure")
-def sleep_through_the_end(request, honest):
-    os._exit = lambda code: None
-    return honest(request)
-
-
-@fault("dance")
-def ignore_junk(request, honest):
-    return {"type": "released"}
 
 
 @fault("measure")
@@ -357,17 +314,6 @@ def judge_itself(request, honest):
     return {"type": "prepared", "error": {"value": 0.0, "bound": 1.0}, "inputs": reply["inputs"], "phases": reply["phases"], "libraries": []}
 
 
-@fault("verify")
-def verify_itself(request, honest):
-    honest(request)
-    return {"type": "verified"}
-
-
-@fault("verify")
-def refute_itself(request, honest):
-    return {"type": "refuted", "reason": "I was wrong"}
-
-
 # Figures.
 
 
@@ -375,11 +321,6 @@ def with_samples(request, honest, change):
     reply = honest(request)
     change(reply["result"]["samples"])
     return reply
-
-
-@fault("measure")
-def extra_samples(request, honest):
-    return with_samples(request, honest, lambda samples: samples.append(dict(samples[0])))
 
 
 @fault("measure")
@@ -393,11 +334,6 @@ def zero_time(request, honest):
 
 
 @fault("measure")
-def negative_time(request, honest):
-    return with_samples(request, honest, lambda samples: samples[1].update(host_s=-1e-5))
-
-
-@fault("measure")
 def nan_time(request, honest):
     return with_samples(request, honest, lambda samples: samples[1].update(host_s=math.nan))
 
@@ -405,51 +341,6 @@ def nan_time(request, honest):
 @fault("measure")
 def infinite_time(request, honest):
     return line(honest(request)).replace(b'"host_s": ', b'"host_s": 1e400, "was_s": ', 1)
-
-
-@fault("measure")
-def long_time(request, honest):
-    return with_samples(request, honest, lambda samples: samples[1].update(host_s=100.0))
-
-
-@fault("measure")
-def short_time(request, honest):
-    return with_samples(request, honest, lambda samples: samples[1].update(host_s=1e-18))
-
-
-@fault("measure")
-def device_clock_on_the_cpu(request, honest):
-    reply = with_samples(request, honest, lambda samples: [sample.update(device_s=1e-6) for sample in samples])
-    return {**reply, "clock": "device-events"}
-
-
-@fault("measure")
-def device_time_by_the_host_clock(request, honest):
-    return with_samples(request, honest, lambda samples: [sample.update(device_s=1e-9) for sample in samples])
-
-
-@fault("measure")
-def no_device_time(request, honest):
-    return {**honest(request), "clock": "device-events"}
-
-
-@fault("measure")
-def simulated_clock(request, honest):
-    return {**honest(request), "clock": "simulated"}
-
-
-@fault("measure")
-def negative_warmup(request, honest):
-    reply = honest(request)
-    reply["result"]["warmup_s"] = -1000.0
-    return with_samples(request, lambda _: reply, lambda samples: samples[1].update(host_s=100.0))
-
-
-@fault("prepare")
-def negative_phase(request, honest):
-    reply = honest(request)
-    reply["phases"]["first_s"] = -1.0
-    return reply
 
 
 @fault("prepare")
@@ -462,16 +353,6 @@ def long_phase(request, honest):
 @fault("prepare")
 def picked_path(request, honest):
     return {**honest(request), "picked": "../../etc/passwd"}
-
-
-@fault("prepare")
-def picked_escapes(request, honest):
-    return {**honest(request), "picked": ESCAPES}
-
-
-@fault("prepare")
-def zero_threads(request, honest):
-    return {**honest(request), "threads": 0}
 
 
 @fault("prepare")

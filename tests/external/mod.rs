@@ -3,10 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 #![allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
 
-mod check;
 mod faults;
-#[cfg(target_os = "linux")]
-mod memory_limit;
 
 use std::path::Path;
 
@@ -49,18 +46,12 @@ fn the_example_of_the_documentation_is_measured_and_judged() {
 fn a_declared_program_can_be_named_wherever_a_backend_can() {
     let folder = Folder::new();
     let mine = format!("mine={}", command(EXAMPLE, ""));
-    let file = "sim = 'fair.toml'\nsizes = 4\nsamples = 3\nrounds = 2\npeaks = false\nrequire = 'mine'\n\
-                [[sweep]]\nops = 'matmul'\nbackends = ['mine', 'sim']\n[[sweep]]\nops = 'fft'\nbackends = 'sim'\n";
-    folder.write("sweep.toml", file);
     let measured = |line: &str| -> Vec<String> {
         let options = ["--force", "--format", "json", "--out", "out", "--external", &mine];
         folder.run(&line.split(' ').chain(options).collect::<Vec<_>>()).good();
         let rows = load(folder.path()).rows;
         rows.iter().map(|row| format!("{} {}/{}", row.case.op, row.backend, row.variant)).collect()
     };
-    let expected =
-        "matmul sim/host, matmul sim/accelerator, matmul mine/lists, fft sim/host, fft sim/accelerator";
-    assert_eq!(measured("run --config sweep.toml").join(", "), expected);
     let short = "run --ops matmul --sizes 4 --samples 3 --rounds 2 --no-peaks";
     assert_eq!(measured(&format!("{short} --backends mine")), ["matmul mine/lists"]);
     let versus = "--backends mine,sim --sim fair.toml --require mine --versus mine:sim/accelerator";

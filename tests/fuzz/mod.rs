@@ -18,7 +18,7 @@ use mutate::{Random, mutated};
 const CHANGES: u64 = 1500;
 
 /// Dates that no clock shows.
-pub(crate) const DATES: [&str; 8] = [
+const DATES: [&str; 8] = [
     "10000-01-01T00:00:00Z",
     "+010000-01-01T00:00:00Z",
     "+999999-12-31T23:59:59Z",

@@ -7,7 +7,7 @@ use gpubench::error::CellError;
 use gpubench::op;
 use num_complex::Complex;
 
-use crate::start_alone;
+use crate::{answer, assert_none, start_alone};
 
 const LARGE: [u64; 14] = [243, 343, 500, 512, 625, 1000, 1024, 1536, 2000, 2048, 2401, 4096, 4725, 7200];
 const LARGE_WITH_FACTORS_UP_TO_43: [u64; 22] = [
@@ -18,7 +18,7 @@ const LARGE_WITH_LARGE_FACTORS: [u64; 16] =
     [127, 202, 211, 454, 509, 777, 1021, 1201, 1537, 2049, 2657, 3001, 3998, 4093, 4097, 7919];
 
 fn case(n: u64, dtype: DType) -> Case {
-    Case { op: "fft".into(), n, dtype, density: None, shape: None, matrix: None, seed: 7 }
+    Case::square("fft", n, dtype, 7)
 }
 
 /// The spectrum by a variant, after two executions, or `None` if the device has too little shared memory.
@@ -28,19 +28,15 @@ fn spectrum(
     case: &Case,
     inputs: &[Operand],
 ) -> Option<Vec<Operand>> {
-    let mut job = match backend.prepare(variant, case, &mut inputs.to_vec()) {
-        Ok(job) => job,
+    match answer(backend, variant, case, inputs, &[Cache::Hot; 2]) {
+        Ok(answer) => Some(answer),
         Err(CellError::Unavailable(missing)) => {
             // Chips with little shared memory do not support the largest sizes.
             assert!(missing.reason.contains("shared memory"), "{case}: {}", missing.reason);
-            return None;
+            None
         }
         Err(error) => panic!("{case}: {error}"),
-    };
-    for _ in 0..2 {
-        backend.time(&mut *job, Cache::Hot).unwrap();
     }
-    Some(job.answer().unwrap())
 }
 
 fn values(operand: &Operand) -> &Values {
@@ -105,7 +101,7 @@ fn assert_right_and_symmetric(variant: &str, sizes: impl Iterator<Item = u64>) {
             faults.extend(answer.and_then(|answer| fault(&case, &inputs, &answer)));
         }
     }
-    assert!(faults.is_empty(), "{} wrong:\n{}", faults.len(), faults.join("\n"));
+    assert_none(&faults);
 }
 
 #[test]
@@ -127,29 +123,6 @@ fn every_size_is_right_and_symmetric_by_convolutions() {
 fn with_variant(hermitian: &[u64], bluestein: &[u64]) -> Vec<(&'static str, u64)> {
     let by = |variant, sizes: &[u64]| sizes.iter().map(|&n| (variant, n)).collect::<Vec<_>>();
     [by("hermitian", hermitian), by("bluestein", bluestein)].concat()
-}
-
-#[test]
-fn impulses_and_constants_have_their_known_spectra() {
-    let Some((_alone, mut backend)) = start_alone() else { return };
-    for (variant, n) in with_variant(&[1, 2, 15, 100, 500, 1024, 1426], &[2, 3, 38, 101, 509, 1021]) {
-        let side = usize::try_from(n).unwrap();
-        let last = side * side - 1;
-        for (what, input) in [
-            ("constant", dense::<f64>(side, |_| 3.0)),
-            ("first", dense::<f64>(side, |at| f64::from(u8::from(at == 0)))),
-            ("last", dense::<f64>(side, |at| f64::from(u8::from(at == last)))),
-        ] {
-            let case = case(n, DType::F64);
-            let inputs = [input];
-            let Some(answer) = spectrum(&mut *backend, variant, &case, &inputs) else { continue };
-            assert_eq!(fault(&case, &inputs, &answer), None, "{what}");
-        }
-        let zeros = [dense::<f32>(side, |_| 0.0)];
-        let Some(answer) = spectrum(&mut *backend, variant, &case(n, DType::F32), &zeros) else { continue };
-        let f = f32::complex_slice(values(&answer[0])).unwrap();
-        assert!(f.iter().all(|z| z.re == 0.0 && z.im == 0.0), "{n}: zeros");
-    }
 }
 
 #[test]

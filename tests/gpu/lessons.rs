@@ -8,8 +8,7 @@ use crate::{alone, median, samples, start_alone, start_with};
 
 /// Host seconds of a hot execution, after checking the answer.
 fn host_s(backend: &mut dyn Backend, op: &str, variant: &str, n: u64) -> f64 {
-    let case =
-        Case { op: op.into(), n, dtype: DType::F32, density: None, shape: None, matrix: None, seed: 42 };
+    let case = Case::square(op, n, DType::F32, 42);
     let op = op::find(op).unwrap();
     let inputs = op.inputs(&case);
     let mut job = backend.prepare(variant, &case, &mut inputs.clone()).unwrap();
@@ -47,15 +46,7 @@ fn creating_a_second_context_leaves_the_first_usable() {
 fn contexts_and_compilations_that_would_take_minutes_are_rejected() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     for variant in ["context", "compile", "compile-cached"] {
-        let case = Case {
-            op: "overhead".into(),
-            n: 1000,
-            dtype: DType::F32,
-            density: None,
-            shape: None,
-            matrix: None,
-            seed: 1,
-        };
+        let case = Case::square("overhead", 1000, DType::F32, 1);
         let refused = backend.prepare(variant, &case, &mut []).err().unwrap();
         assert!(refused.to_string().contains("take minutes"), "{variant}: {refused}");
     }

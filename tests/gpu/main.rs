@@ -19,7 +19,7 @@ mod verify;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use gpubench::backend::{self, Backend, Options, Prepared, Sample, Variant};
+use gpubench::backend::{self, Accuracy, Backend, Options, Prepared, Sample, Variant};
 use gpubench::case::{Cache, Case, DType};
 use gpubench::data::Operand;
 use gpubench::error::CellError;
@@ -64,7 +64,7 @@ fn variants() -> Vec<Variant> {
 
 fn case(variant: &Variant, n: u64, dtype: DType) -> Case {
     let density = op::find(&variant.op).unwrap().default_density();
-    Case { op: variant.op.to_string(), n, dtype, density, shape: None, matrix: None, seed: 42 }
+    Case { density, ..Case::square(&variant.op, n, dtype, 42) }
 }
 
 /// Prepares a job of a variant. Returns `None`, and says why, if the case is not supported here.
@@ -82,6 +82,48 @@ fn prepared(
         }
         Err(error) => panic!("{case} cuda/{}: {error}", variant.name),
     }
+}
+
+/// Returns the answer of a job after an execution with each of these states of the caches.
+fn answer(
+    backend: &mut dyn Backend,
+    variant: &str,
+    case: &Case,
+    inputs: &[Operand],
+    caches: &[Cache],
+) -> Result<Vec<Operand>, CellError> {
+    let mut job = backend.prepare(variant, case, &mut inputs.to_vec())?;
+    for cache in caches {
+        backend.time(&mut *job, *cache)?;
+    }
+    job.answer()
+}
+
+/// Describes why the answer of a variant in IEEE arithmetic is wrong; `None` if it is right, or the case is not supported here.
+fn fault(
+    backend: &mut dyn Backend,
+    variant: &str,
+    case: &Case,
+    inputs: &[Operand],
+    caches: &[Cache],
+) -> Option<String> {
+    let cell = format!("{case} cuda/{variant}");
+    let answer = match answer(backend, variant, case, inputs, caches) {
+        Ok(answer) => answer,
+        Err(CellError::Unavailable(missing)) => {
+            skipped(&cell, &missing.reason);
+            return None;
+        }
+        Err(error) => return Some(format!("{cell}: {error}")),
+    };
+    let rounding = Accuracy::Ieee.rounding(case.dtype);
+    let checked = op::find(&case.op).unwrap().check(case, inputs, &answer, rounding).unwrap();
+    (!checked.is_precise()).then(|| format!("{cell}: error {:e}, bound {:e}", checked.value, checked.bound))
+}
+
+#[track_caller]
+fn assert_none(faults: &[String]) {
+    assert!(faults.is_empty(), "{} wrong:\n{}", faults.len(), faults.join("\n"));
 }
 
 fn samples(backend: &mut dyn Backend, job: &mut Prepared, cache: Cache, count: usize) -> Vec<Sample> {
@@ -105,15 +147,7 @@ fn alone_with_device() -> Option<MutexGuard<'static, ()>> {
 
 /// Returns the free bytes of device memory, from the error of a case that cannot fit.
 fn free_bytes(backend: &mut dyn Backend) -> u128 {
-    let case = Case {
-        op: "elementwise".into(),
-        n: 2_000_000,
-        dtype: DType::F64,
-        density: None,
-        shape: None,
-        matrix: None,
-        seed: 1,
-    };
+    let case = Case::square("elementwise", 2_000_000, DType::F64, 1);
     match backend.prepare("fused", &case, &mut []).err() {
         Some(CellError::OutOfMemory { place: "device", free, .. }) => free,
         other => panic!("{other:?}"),

@@ -76,22 +76,6 @@ fn for_each_product(
 }
 
 #[test]
-fn zeros_give_zeros() {
-    let zeros = |case: &Case| {
-        // Rows of A and columns of B that are zero, with both signs.
-        let a = matrix(case, |i, k| if i % 3 == 0 { -0.0 } else { noise(7 * i + k) });
-        let b = matrix(case, |k, j| if j % 4 == 1 { 0.0 } else { noise(3 * k + 5 * j) });
-        [a, b]
-    };
-    for_each_product(&products(), &SIZES, zeros, |cell, _, case, _, found| {
-        for (place, value) in wide(found, case.dtype).iter().enumerate() {
-            let (i, j) = (place / case.side(), place % case.side());
-            assert!((i % 3 != 0 && j % 4 != 1) || *value == 0.0, "{cell}: {value} at {i}, {j}");
-        }
-    });
-}
-
-#[test]
 fn infinities_and_nan_propagate_as_in_a_term_by_term_product() {
     let special = |case: &Case| {
         let n = case.side();
@@ -128,9 +112,9 @@ fn infinities_and_nan_propagate_as_in_a_term_by_term_product() {
 
 #[test]
 fn rows_and_columns_of_any_scale_are_as_accurate_as_others() {
-    // Each row of A and each column of B has its own scale, small enough for denormal products.
+    // Each row of A and each column of B has its own scale, small enough for denormal products, or is zero.
     let scaled = |case: &Case| {
-        let scale = |index: usize| 2f32.powi(25 * (index % 5) as i32 - 70);
+        let scale = |index: usize| if index % 6 == 5 { 0.0 } else { 2f32.powi(25 * (index % 6) as i32 - 70) };
         let a = matrix(case, |i, k| noise(17 * i + k) * scale(i));
         let b = matrix(case, |k, j| noise(5 * k + 3 * j) * scale(j + 2));
         [a, b]

@@ -48,15 +48,7 @@ fn copies_and_memory_use_are_reported_for_each_kind_of_host_memory() {
         };
         // A smaller case first and last: page-locked memory must grow, and then serve smaller copies.
         for n in [31, N, 31] {
-            let case = Case {
-                op: "matmul".into(),
-                n,
-                dtype: DType::F32,
-                density: None,
-                shape: None,
-                matrix: None,
-                seed: 7,
-            };
+            let case = Case::square("matmul", n, DType::F32, 7);
             let [preparing, after] = phases(&mut *backend, "cublas", &case);
             let matrix = n * n * 4;
             let (upload, pinned) = (preparing.upload.as_ref().unwrap(), preparing.pinned_upload.as_ref());
@@ -80,15 +72,7 @@ fn copies_and_memory_use_are_reported_for_each_kind_of_host_memory() {
 #[expect(clippy::print_stderr, reason = "the rates of both kinds of memory are worth reading")]
 fn pinned_copies_of_64_mib_next_to_pageable_ones_are_not_slower_than_half() {
     let Some((_alone, mut backend)) = start_alone() else { return };
-    let case = Case {
-        op: "matmul".into(),
-        n: 4096,
-        dtype: DType::F32,
-        density: None,
-        shape: None,
-        matrix: None,
-        seed: 7,
-    };
+    let case = Case::square("matmul", 4096, DType::F32, 7);
     // The answer is checked in there, after the copies of both kinds.
     let [preparing, after] = phases(&mut *backend, "cublas", &case);
     let pairs = [(preparing.upload, preparing.pinned_upload), (after.download, after.pinned_download)];
@@ -106,15 +90,7 @@ fn pinned_copies_of_64_mib_next_to_pageable_ones_are_not_slower_than_half() {
 #[test]
 fn every_job_that_uses_a_kernel_reports_its_compile_time() {
     let _alone = alone();
-    let case = Case {
-        op: "elementwise".into(),
-        n: 100,
-        dtype: DType::F32,
-        density: None,
-        shape: None,
-        matrix: None,
-        seed: 7,
-    };
+    let case = Case::square("elementwise", 100, DType::F32, 7);
     // The second backend finds the kernel in the cache on disk, and still reports its compile time.
     for _ in 0..2 {
         let ahead = Options { ops: vec!["elementwise".into()], ..Options::default() };

@@ -1,17 +1,17 @@
 //! The Cholesky kernels on small, ill-conditioned, badly scaled and indefinite systems, and on infinities and NaN.
 
-use gpubench::backend::{Accuracy, Backend};
+use gpubench::backend::Backend;
 use gpubench::case::{Cache, Case, DType};
 use gpubench::data::{Operand, Real};
 use gpubench::error::CellError;
 use gpubench::op;
 
-use crate::{skipped, start_alone};
+use crate::{answer, assert_none, fault, skipped, start_alone};
 
 const VARIANTS: [&str; 2] = ["cholesky", "cholesky-refined"];
 
 fn case(n: usize, dtype: DType) -> Case {
-    Case { op: "solve".into(), n: n as u64, dtype, density: None, shape: None, matrix: None, seed: 42 }
+    Case::square("solve", n as u64, dtype, 42)
 }
 
 /// Makes A from its entries and b, rounded to the element type.
@@ -36,34 +36,16 @@ fn system(
     }
 }
 
-/// Returns the answer after three executions.
+/// Later executions must find what the first has left.
+const CACHES: [Cache; 3] = [Cache::Cold, Cache::Hot, Cache::Cold];
+
 fn solved(
     backend: &mut dyn Backend,
     variant: &str,
     case: &Case,
     inputs: &[Operand],
 ) -> Result<Vec<Operand>, CellError> {
-    let mut job = backend.prepare(variant, case, &mut inputs.to_vec())?;
-    for cache in [Cache::Cold, Cache::Hot, Cache::Cold] {
-        backend.time(&mut *job, cache)?;
-    }
-    job.answer()
-}
-
-/// Describes why the answer to these inputs is wrong; `None` when it is right.
-fn fault(backend: &mut dyn Backend, variant: &str, case: &Case, inputs: &[Operand]) -> Option<String> {
-    let cell = format!("{case} cuda/{variant}");
-    let answer = match solved(backend, variant, case, inputs) {
-        Ok(answer) => answer,
-        Err(CellError::Unavailable(missing)) => {
-            skipped(&cell, &missing.reason);
-            return None;
-        }
-        Err(error) => return Some(format!("{cell}: {error}")),
-    };
-    let rounding = Accuracy::Ieee.rounding(case.dtype);
-    let checked = op::find("solve").unwrap().check(case, inputs, &answer, rounding).unwrap();
-    (!checked.is_precise()).then(|| format!("{cell}: error {:e}, bound {:e}", checked.value, checked.bound))
+    answer(backend, variant, case, inputs, &CACHES)
 }
 
 fn assert_solved(systems: &dyn Fn(DType) -> Vec<(usize, Vec<Operand>)>) {
@@ -72,11 +54,11 @@ fn assert_solved(systems: &dyn Fn(DType) -> Vec<(usize, Vec<Operand>)>) {
     for dtype in DType::ALL {
         for (n, inputs) in systems(*dtype) {
             for variant in VARIANTS {
-                faults.extend(fault(&mut *backend, variant, &case(n, *dtype), &inputs));
+                faults.extend(fault(&mut *backend, variant, &case(n, *dtype), &inputs, &CACHES));
             }
         }
     }
-    assert!(faults.is_empty(), "{} wrong:\n{}", faults.len(), faults.join("\n"));
+    assert_none(&faults);
 }
 
 #[test]

@@ -104,15 +104,7 @@ fn answers(
 }
 
 fn case<T: Real>(op: &str, n: usize) -> Case {
-    Case {
-        op: op.into(),
-        n: n as u64,
-        dtype: T::DTYPE,
-        density: Some(0.01),
-        shape: None,
-        matrix: None,
-        seed: 1,
-    }
+    Case { density: Some(0.01), ..Case::square(op, n as u64, T::DTYPE, 1) }
 }
 
 /// Checks C = A B by every own variant, and that two executions agree bit for bit.

@@ -11,7 +11,7 @@ const N: usize = 37;
 /// The answer of a variant for these operands, square matrices.
 fn answer(backend: &mut dyn Backend, op: &str, variant: &str, inputs: &[&[f32]], dtype: DType) -> Vec<f64> {
     let n = inputs[0].len().isqrt();
-    let case = Case { op: op.into(), n: n as u64, dtype, density: None, shape: None, matrix: None, seed: 1 };
+    let case = Case::square(op, n as u64, dtype, 1);
     let operands: Vec<Operand> = inputs
         .iter()
         .map(|values| match dtype {

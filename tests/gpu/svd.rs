@@ -1,25 +1,26 @@
 //! The svd variant `gram` is right for matrices within its range and for those that it passes on to cuSOLVER, and
 //! `jacobi` for small ones.
 //!
-//! The answer shows the method used: from AᵀA alone, U is not orthogonal for ill-conditioned A, and small singular
+//! The judge sees the method used: from AᵀA alone, U is not orthogonal for ill-conditioned A, and small singular
 //! values are off by the square root of the rounding.
 
-use gpubench::backend::{Accuracy, Backend};
+use gpubench::backend::Backend;
 use gpubench::case::{Cache, Case, DType};
-use gpubench::data::{Operand, Real};
+use gpubench::data::Operand;
 use gpubench::error::CellError;
 use gpubench::op;
-use rayon::prelude::*;
 
-use crate::{median, start_alone, steady};
+use crate::{assert_none, fault, median, start_alone, steady};
 
 const SIZES: [usize; 6] = [1, 2, 31, 100, 333, 512];
 
-/// A row-major matrix with its singular values in descending order, where known.
+/// An execution that used another method must not affect the next, and the later ones launch graphs.
+const CACHES: [Cache; 3] = [Cache::Cold, Cache::Hot, Cache::Hot];
+
+/// A row-major matrix.
 struct Matrix {
     name: &'static str,
     elements: Vec<f64>,
-    values: Option<Vec<f64>>,
 }
 
 /// Uniform numbers in [0, 1).
@@ -62,7 +63,7 @@ fn with_values(name: &'static str, values: Vec<f64>) -> Matrix {
     let diagonal = (0..n * n).map(|i| if i / n == i % n { values[i / n] } else { 0.0 }).collect();
     let left = reflected(n, diagonal, &mut random);
     let elements = reflected(n, transposed(n, &left), &mut random);
-    Matrix { name, elements, values: Some(values) }
+    Matrix { name, elements }
 }
 
 /// Values from 1 down to `1 / condition` in equal ratios.
@@ -76,7 +77,6 @@ fn matrices(n: usize) -> Vec<Matrix> {
     let scaled = |name, scale: &dyn Fn(usize, usize) -> f64| Matrix {
         name,
         elements: uniform.iter().enumerate().map(|(i, x)| x * scale(i / n, i % n)).collect(),
-        values: None,
     };
     let grade = |i: usize| 10f64.powf(-8.0 * i as f64 / n as f64);
     let counted = |f: &dyn Fn(usize) -> f64| (0..n).map(f).collect();
@@ -103,84 +103,8 @@ fn matrices(n: usize) -> Vec<Matrix> {
         Matrix {
             name: "diagonal",
             elements: (0..n * n).map(|i| if i / n == i % n { (i % n + 1) as f64 } else { 0.0 }).collect(),
-            values: Some(counted(&|i| (n - i) as f64)),
         },
     ]
-}
-
-/// The product of two row-major `n x n` matrices.
-fn product(n: usize, a: &[f64], b: &[f64]) -> Vec<f64> {
-    let mut c = vec![0.0; n * n];
-    c.par_chunks_mut(n).zip(a.par_chunks(n)).for_each(|(c, a)| {
-        for (x, b) in a.iter().zip(b.chunks(n)) {
-            c.iter_mut().zip(b).for_each(|(c, b)| *c += x * b);
-        }
-    });
-    c
-}
-
-/// The largest element of QᵀQ - I.
-fn skew(n: usize, q: &[f64]) -> f64 {
-    let gram = product(n, &transposed(n, q), q);
-    let off = gram.iter().enumerate().map(|(i, x)| (x - f64::from(u8::from(i / n == i % n))).abs());
-    off.fold(0.0, |worst, x| if x.is_nan() { x } else { worst.max(x) })
-}
-
-fn norm(values: impl Iterator<Item = f64>) -> f64 {
-    values.map(|x| x * x).sum::<f64>().sqrt()
-}
-
-fn in_f64<T: Real>(operand: &Operand) -> Vec<f64> {
-    operand.dense_slice::<T>().unwrap().iter().map(|x| x.to_f64()).collect()
-}
-
-/// Describes the fault in the decomposition of a matrix, if any.
-fn fault<T: Real>(
-    backend: &mut dyn Backend,
-    variant: &str,
-    n: usize,
-    matrix: &Matrix,
-) -> Result<Option<String>, CellError> {
-    let elements: Vec<T> = matrix.elements.iter().map(|x| T::from_f64(*x)).collect();
-    let case = Case {
-        op: "svd".into(),
-        n: n as u64,
-        dtype: T::DTYPE,
-        density: None,
-        shape: None,
-        matrix: None,
-        seed: 42,
-    };
-    let inputs = [Operand::dense(n, n, elements)];
-    let mut job = backend.prepare(variant, &case, &mut inputs.clone())?;
-    // An execution that used another method must not affect the next, and the later ones launch graphs.
-    for cache in [Cache::Cold, Cache::Hot, Cache::Hot] {
-        backend.time(&mut *job, cache)?;
-    }
-    let answer = job.answer()?;
-    let checked =
-        op::find("svd").unwrap().check(&case, &inputs, &answer, Accuracy::Ieee.rounding(T::DTYPE))?;
-    if !checked.is_precise() {
-        return Ok(Some(format!("error {:e}, bound {:e}", checked.value, checked.bound)));
-    }
-    let single = T::DTYPE.bytes() == 4;
-    let (a, u) = (in_f64::<T>(&inputs[0]), in_f64::<T>(&answer[0]));
-    let (s, vt) = (in_f64::<T>(&answer[1]), in_f64::<T>(&answer[2]));
-    let us: Vec<f64> = u.iter().enumerate().map(|(i, x)| x * s[i % n]).collect();
-    let made = product(n, &us, &vt);
-    // For the zero matrix.
-    let least = f64::from(f32::MIN_POSITIVE);
-    let residual = norm(a.iter().zip(&made).map(|(a, b)| a - b)) / norm(a.iter().copied()).max(least);
-    let skewed = skew(n, &u).max(skew(n, &vt));
-    let most = if single { 1e-6 } else { 1e-11 };
-    let off = matrix.values.as_ref().map_or(0.0, |known| {
-        let distances = known.iter().zip(&s).map(|(known, s)| (known - s).abs());
-        distances.fold(0.0, f64::max) / known[0].max(least)
-    });
-    let most_off = if single { 3e-6 } else { 1e-11 };
-    let right = residual <= most && skewed <= most && off <= most_off;
-    let text = format!("residual {residual:e}, orthogonality {skewed:e}, values off by {off:e}");
-    Ok((!right).then_some(text))
 }
 
 #[test]
@@ -190,20 +114,20 @@ fn every_matrix_gets_orthogonal_factors_that_make_it() {
     let small = (1..=32).map(|n| ("jacobi", n));
     for (variant, n) in SIZES.map(|n| ("gram", n)).into_iter().chain(small) {
         for matrix in matrices(n) {
-            let found = [
-                fault::<f32>(&mut *backend, variant, n, &matrix),
-                fault::<f64>(&mut *backend, variant, n, &matrix),
-            ];
-            for (dtype, found) in ["f32", "f64"].iter().zip(found) {
-                match found {
-                    Ok(None) => {}
-                    Ok(Some(fault)) => faults.push(format!("{variant} {} {n} {dtype}: {fault}", matrix.name)),
-                    Err(error) => faults.push(format!("{variant} {} {n} {dtype}: {error}", matrix.name)),
-                }
+            for &dtype in DType::ALL {
+                let case = Case::square("svd", n as u64, dtype, 42);
+                let inputs = [match dtype {
+                    DType::F32 => {
+                        Operand::dense(n, n, matrix.elements.iter().map(|x| *x as f32).collect::<Vec<f32>>())
+                    }
+                    DType::F64 => Operand::dense(n, n, matrix.elements.clone()),
+                }];
+                let found = fault(&mut *backend, variant, &case, &inputs, &CACHES);
+                faults.extend(found.map(|fault| format!("{}: {fault}", matrix.name)));
             }
         }
     }
-    assert!(faults.is_empty(), "{} wrong:\n{}", faults.len(), faults.join("\n"));
+    assert_none(&faults);
 }
 
 /// Sizes around the borders of the forms of the reduction to tridiagonal form.
@@ -212,23 +136,13 @@ const BORDERS: [u64; 11] = [128, 129, 513, 1000, 1024, 1025, 1777, 2048, 2049, 2
 #[test]
 fn sizes_around_the_borders_of_the_reduction_pass_the_judge() {
     let Some((_alone, mut backend)) = start_alone() else { return };
-    let op = op::find("svd").unwrap();
     let mut faults = Vec::new();
     for (n, dtype) in BORDERS.iter().flat_map(|n| DType::ALL.iter().map(move |dtype| (*n, *dtype))) {
-        let case = Case { op: "svd".into(), n, dtype, density: None, shape: None, matrix: None, seed: 42 };
-        let inputs = op.inputs(&case);
-        let mut job = backend.prepare("gram", &case, &mut inputs.clone()).unwrap();
-        // The later ones launch graphs.
-        for _ in 0..3 {
-            backend.time(&mut *job, Cache::Hot).unwrap();
-        }
-        let answer = job.answer().unwrap();
-        let checked = op.check(&case, &inputs, &answer, Accuracy::Ieee.rounding(dtype)).unwrap();
-        if !checked.is_precise() {
-            faults.push(format!("{case}: error {:e}, bound {:e}", checked.value, checked.bound));
-        }
+        let case = Case::square("svd", n, dtype, 42);
+        let inputs = op::find("svd").unwrap().inputs(&case);
+        faults.extend(fault(&mut *backend, "gram", &case, &inputs, &CACHES));
     }
-    assert!(faults.is_empty(), "{} wrong:\n{}", faults.len(), faults.join("\n"));
+    assert_none(&faults);
 }
 
 /// Median device seconds of an execution on a matrix of size 512.
@@ -236,15 +150,7 @@ fn device_s(backend: &mut dyn Backend, name: &str) -> f64 {
     const N: usize = 512;
     let matrix = matrices(N).into_iter().find(|matrix| matrix.name == name).unwrap();
     let elements: Vec<f32> = matrix.elements.iter().map(|x| *x as f32).collect();
-    let case = Case {
-        op: "svd".into(),
-        n: N as u64,
-        dtype: DType::F32,
-        density: None,
-        shape: None,
-        matrix: None,
-        seed: 42,
-    };
+    let case = Case::square("svd", N as u64, DType::F32, 42);
     let mut job = backend.prepare("gram", &case, &mut [Operand::dense(N, N, elements)]).unwrap();
     median(steady(backend, &mut *job, Cache::Hot).into_iter().filter_map(|sample| sample.device_s))
 }
@@ -260,15 +166,7 @@ fn the_own_eigensolver_is_tried_first_and_cusolver_second() {
 #[test]
 fn numbers_whose_squares_overflow_are_rejected_with_a_fix() {
     let Some((_alone, mut backend)) = start_alone() else { return };
-    let case = Case {
-        op: "svd".into(),
-        n: 2,
-        dtype: DType::F64,
-        density: None,
-        shape: None,
-        matrix: None,
-        seed: 42,
-    };
+    let case = Case::square("svd", 2, DType::F64, 42);
     for bad in [f64::NAN, f64::INFINITY, 1e200] {
         let inputs = [Operand::dense(2, 2, vec![1.0, bad, 0.0, 1.0])];
         let refused = backend.prepare("gram", &case, &mut inputs.clone()).err().unwrap();

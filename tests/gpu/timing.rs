@@ -9,15 +9,7 @@ use crate::{alone, case, median, prepared, samples, start, start_alone, steady, 
 
 /// Prepares a job that spins for `ns` nanoseconds.
 fn spinning(backend: &mut dyn Backend, variant: &str, ns: u64) -> Box<Prepared> {
-    let case = Case {
-        op: SPIN_OP.into(),
-        n: ns,
-        dtype: DType::F64,
-        density: None,
-        shape: None,
-        matrix: None,
-        seed: 1,
-    };
+    let case = Case::square(SPIN_OP, ns, DType::F64, 1);
     backend.prepare(variant, &case, &mut []).unwrap()
 }
 
@@ -141,8 +133,7 @@ fn data_that_fits_in_the_cache_is_faster_hot_than_cold() {
     for (op, variant, n, at_most) in
         [("elementwise", "fused", 1000, 0.98), ("reduction", "one-pass", 2000, 0.9)]
     {
-        let case =
-            Case { op: op.into(), n, dtype: DType::F32, density: None, shape: None, matrix: None, seed: 42 };
+        let case = Case::square(op, n, DType::F32, 42);
         let inputs = op::find(op).unwrap().inputs(&case);
         let mut job = backend.prepare(variant, &case, &mut inputs.clone()).unwrap();
         let [cold, hot] = Cache::ALL.map(|cache| {

@@ -85,15 +85,7 @@ fn work_on_another_stream_leaves_the_answer_erased() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     for (variant, elsewhere) in [(SPIN, false), (SPIN_ELSEWHERE, true)] {
         for us in [2, 20, 300] {
-            let case = Case {
-                op: SPIN_OP.into(),
-                n: 1000 * us,
-                dtype: DType::F64,
-                density: None,
-                shape: None,
-                matrix: None,
-                seed: 1,
-            };
+            let case = Case::square(SPIN_OP, 1000 * us, DType::F64, 1);
             let mut job = backend.prepare(variant, &case, &mut []).unwrap();
             backend.time(&mut *job, Cache::Cold).unwrap();
             let [before, after] = backend.execute_spoiled(&mut *job).unwrap();
@@ -106,15 +98,7 @@ fn work_on_another_stream_leaves_the_answer_erased() {
 fn the_device_and_the_host_agree_on_fingerprints() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     for n in [1, 3, 35, 1000, 3001] {
-        let case = Case {
-            op: "sin".into(),
-            n,
-            dtype: DType::F32,
-            density: None,
-            shape: None,
-            matrix: None,
-            seed: 5,
-        };
+        let case = Case::square("sin", n, DType::F32, 5);
         let inputs = op::find("sin").unwrap().inputs(&case);
         let mut job = backend.prepare("fused", &case, &mut inputs.clone()).unwrap();
         let Values::F32(mut values) = inputs[0].values().clone() else { panic!("another type") };

@@ -46,12 +46,10 @@ fn what_is_merged_fits_the_schema_and_so_does_a_member_of_the_older_layout() {
 #[test]
 fn fleets_that_break_a_promise_are_rejected() {
     type Break = fn(&mut Value);
-    let breaks: [(&str, Break); 8] = [
+    let breaks: [(&str, Break); 6] = [
         ("no version", |v| drop(v.as_object_mut().unwrap().remove("fleet_version"))),
-        ("another version", |v| v["fleet_version"] = json!(2)),
         ("no members", |v| v["members"] = json!([])),
         ("a member without a name", |v| drop(v["members"][0].as_object_mut().unwrap().remove("name"))),
-        ("an empty name", |v| v["members"][0]["name"] = json!("")),
         ("a name with an escape", |v| v["members"][0]["name"] = json!("a\u{1b}[31m")),
         ("a report of an unknown layout", |v| v["members"][0]["report"]["schema_version"] = json!(5)),
         ("a report that breaks a promise", |v| v["members"][1]["report"]["rows"][0]["n"] = json!(0)),

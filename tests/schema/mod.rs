@@ -7,9 +7,6 @@ mod reports;
 
 use std::collections::BTreeSet;
 
-use gpubench::case::Cache;
-use gpubench::measure::grade::{Grade, WarningKind};
-use gpubench::measure::stopping::Reason;
 use gpubench::report::{Report, SCHEMA};
 use serde_json::{Value, json};
 
@@ -46,13 +43,6 @@ fn an_answer_about_contenders_with_names_fits_the_schema() {
     let answered = serde_json::to_value(gpubench::document::report::Answered::of(&report)).unwrap();
     assert_eq!(answered["answer"]["versus"], json!({ "a": "cuda", "b": "cpu" }));
     assert_fits(&answered);
-    let breaks: &[(&str, Break)] = &[
-        ("no size", |v| remove(&mut v["crossovers"][0], "b_faster_from")),
-        ("two sizes", |v| v["crossovers"][0]["gpu_faster_from"] = json!(null)),
-        ("an unknown winner", |v| v["crossovers"][0]["winners"][0]["side"] = json!("c")),
-        ("a speed-up without a time", |v| remove(&mut v["sizes"][0]["speed_ups"]["resident"], "b_s")),
-    ];
-    assert_rejected(&answered, "/answer/sections/0", breaks);
 }
 
 #[test]
@@ -92,41 +82,20 @@ type Break = fn(&mut Value);
 fn reports_that_break_a_promise_are_rejected() {
     let breaks: &[(&str, Break)] = &[
         ("a number as text", |v| v["rows"][0]["execute"]["median_s"] = json!("1.5e-6")),
-        ("a sample that is not a number", |v| v["rows"][0]["execute"]["samples_s"][0] = Value::Null),
         ("no samples", |v| v["rows"][0]["execute"]["samples_s"] = json!([])),
-        ("an unknown clock", |v| v["rows"][0]["execute"]["clock"] = json!("wall")),
         ("an interval of one number", |v| v["rows"][0]["execute"]["ci95_s"] = json!([1e-6])),
         ("a negative time", |v| v["rows"][0]["execute"]["min_s"] = json!(-1.0)),
         ("an unknown outcome", |v| v["rows"][0]["outcome"] = json!("ok")),
-        ("an unknown element type", |v| v["rows"][0]["dtype"] = json!("float32")),
         ("size 0", |v| v["rows"][0]["n"] = json!(0)),
         ("an op that is no name", |v| v["rows"][0]["op"] = json!("evil/../../x")),
-        ("a backend with a slash", |v| v["rows"][0]["backend"] = json!("a/b")),
         ("a variant with an escape", |v| v["rows"][0]["variant"] = json!("a\u{1b}[31m")),
-        ("an unknown build profile", |v| v["environment"]["build_profile"] = json!("fast")),
-        ("a plan of less than no cells", |v| v["environment"]["planned_rows"] = json!(-1)),
-        ("an error without a bound", |v| v["rows"][0]["error"] = json!({ "value": 1.0 })),
         ("measured without a time", |v| remove(&mut v["rows"][0], "execute")),
         ("incorrect with a time", |v| v["rows"][1]["execute"] = v["rows"][0]["execute"].clone()),
-        ("a row without op", |v| remove(&mut v["rows"][0], "op")),
-        ("a row without outcome", |v| remove(&mut v["rows"][2], "outcome")),
         ("no rows", |v| remove(v, "rows")),
-        ("no environment", |v| remove(v, "environment")),
-        ("no schema_version", |v| remove(v, "schema_version")),
         ("another schema_version", |v| v["schema_version"] = json!(1)),
-        ("no cache", |v| remove(&mut v["rows"][0], "cache")),
-        ("an unknown state of the caches", |v| v["rows"][0]["cache"] = json!("warm")),
-        ("an unknown grade", |v| v["rows"][0]["execute"]["grade"] = json!("E")),
-        ("an unknown reason to stop", |v| v["rows"][0]["execute"]["stopped"] = json!("bored")),
         ("three quantiles", |v| v["rows"][0]["execute"]["quantiles_s"] = json!([1, 2, 3])),
-        ("a warning without a next step", |v| {
-            v["rows"][0]["execute"]["warnings"] =
-                json!([{ "kind": "spread", "at_best": "B", "text": "wide" }]);
-        }),
         ("a round of one state", |v| v["rows"][0]["execute"]["conditions"] = json!([[{}]])),
         ("a peak of nothing", |v| backend(v)["peaks"] = json!({ "read": 0 })),
-        ("an unknown precision", |v| backend(v)["peaks"] = json!({ "matmul": { "f8": 1e12 } })),
-        ("a floor below zero", |v| backend(v)["timer_overhead"] = json!({ "clock_s": -1 })),
     ];
     assert_rejected(&serde_json::to_value(report()).unwrap(), "", breaks);
 }
@@ -134,7 +103,6 @@ fn reports_that_break_a_promise_are_rejected() {
 /// Places of the objects of a report, and the definitions of the schema that they fit.
 const OBJECTS: &[(&str, &str)] = &[
     ("/environment", "environment"),
-    ("/environment/time_spent", "time_spent"),
     ("/environment/warnings/0", "run_warning"),
     ("/environment/host", "host"),
     ("/environment/backends/0", "backend"),
@@ -193,43 +161,25 @@ fn every_key_that_the_schema_requires_is_required_when_a_report_is_read_and_the_
 
 #[test]
 fn words_of_the_schema_are_those_that_are_written() {
-    use WarningKind::*;
-    let mut value = serde_json::to_value(complete()).unwrap();
-    let kinds = json!([
-        Spread,
-        Drift,
-        Throttled,
-        FewSamples,
-        EndedEarly,
-        LaunchBound,
-        Bimodal,
-        Disturbed,
-        OtherProcess,
-        BusyMachine,
-        CpuQuota,
-        Setup,
-        NotWarm
-    ]);
-    let reasons = json!([
-        Reason::Precise,
-        Reason::Plateau,
-        Reason::OutOfTime,
-        Reason::Fixed,
-        Reason::MostSamples,
-        Reason::Drift,
-        Reason::Screened,
-        Reason::CutShort,
-        Reason::EndedEarly
-    ]);
     for (place, words) in [
-        ("execute/warnings/0/kind", kinds),
-        ("execute/stopped", reasons),
-        ("execute/grade", json!([Grade::A, Grade::B, Grade::C, Grade::D])),
-        ("cache", json!(Cache::ALL)),
+        (
+            "execute/warnings/0/kind",
+            "spread drift throttled few-samples ended-early launch-bound bimodal disturbed other-process busy-machine \
+             cpu-quota setup not-warm",
+        ),
+        (
+            "execute/stopped",
+            "precise plateau out-of-time fixed most-samples drift screened cut-short ended-early",
+        ),
+        ("execute/grade", "A B C D"),
+        ("cache", "cold hot"),
     ] {
-        for word in words.as_array().unwrap() {
-            *value.pointer_mut(&format!("/rows/0/{place}")).unwrap() = word.clone();
+        for word in words.split_whitespace() {
+            let mut value = serde_json::to_value(complete()).unwrap();
+            *value.pointer_mut(&format!("/rows/0/{place}")).unwrap() = word.into();
             assert_fits(&value);
+            let read: Report = serde_json::from_value(value.clone()).unwrap();
+            assert_eq!(serde_json::to_value(read).unwrap(), value, "{word}");
         }
     }
 }

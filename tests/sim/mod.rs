@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a step that fails fails the test")]
 #![allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
 
-mod gate;
 mod libraries;
 mod outcomes;
 mod refine;

@@ -67,20 +67,6 @@ fn sizes_near_a_crossover_are_added_until_it_is_known_within_five_percent() {
 }
 
 #[test]
-fn added_sizes_have_the_variants_of_both_sides() {
-    // Short executions, which leave time for more than one size.
-    let fast = LAWS.replace("20ns", "0.2ns").replace("15ms", "150us").replace("434ns", "4.34ns");
-    let report = stage(&fast, &[20, 300], true).finish();
-    let found = added(&report);
-    let sizes: Vec<u64> = found.iter().map(|(n, _)| *n).step_by(2).collect();
-    assert!(sizes.len() == 2 && found.len() == 4, "{found:?}");
-    let both = |n: &u64| found.contains(&(*n, "host")) && found.contains(&(*n, "device"));
-    assert!(sizes.iter().all(both), "{found:?}");
-    let (times, holds) = interval(&report);
-    assert!(times < 1.1 && holds, "{:?}", resident(&report));
-}
-
-#[test]
 fn equal_sides_and_crossings_that_are_known_add_nothing() {
     let equal =
         "[[variant]]\nname = 'host'\nside = 'cpu'\n[[variant]]\nname = 'device'\n[[rule]]\nnoise = 0.02\n";
@@ -97,20 +83,12 @@ fn spent_s(report: &Report, of_added: bool) -> f64 {
 }
 
 #[test]
-fn a_budget_bounds_what_is_added() {
+fn the_time_for_added_sizes_is_bounded() {
     // Long executions, so that the samples dominate the time of a cell.
     let slow = LAWS.replace("20ns", "20us").replace("15ms", "15s").replace("434ns", "434us");
     let mut stage = stage(&slow, &[32, 128], true);
     stage.run.cells.retain(|planned| planned.cell.variant != "slow");
     stage.run.cell_timeout = std::time::Duration::from_secs(100_000);
-    for (budget_s, adds) in [(1.0, false), (1e6, true)] {
-        stage.run.budget_s = Some(budget_s);
-        let report = stage.finish();
-        assert_eq!(!added(&report).is_empty(), adds, "{budget_s}: {:?}", resident(&report));
-        let all_s = spent_s(&report, false) + spent_s(&report, true);
-        assert!(!adds || all_s <= budget_s, "{all_s} s of {budget_s} s");
-    }
-    stage.run.budget_s = None;
     let report = stage.finish();
     let (planned_s, added_s) = (spent_s(&report, false), spent_s(&report, true));
     assert!(added_s <= (0.25 * planned_s).max(10.0), "{added_s} s after {planned_s} s");

@@ -1,14 +1,11 @@
-//! Sampling: rounds, stopping, throttling, timer overhead, budgets.
+//! Sampling: stopping, throttling, timer overhead.
 
-use gpubench::case::Cache;
-use gpubench::executor;
 use gpubench::measure::grade::{Grade, WarningKind};
 use gpubench::measure::sampling::Sampling;
 use gpubench::measure::stopping::Reason;
-use gpubench::observe::{Observer, Silent};
-use gpubench::report::{Execute, Outcome, Report};
+use gpubench::report::{Execute, Report};
 
-use crate::sim::stage::{Stage, execute, outcomes};
+use crate::sim::stage::{Stage, execute};
 
 /// A run of one op at these sizes that stops by precision.
 fn adaptive(script: &str, sizes: &[u64]) -> Stage {
@@ -77,25 +74,6 @@ fn what_happens_while_a_cell_is_sampled_decides_its_end_and_its_grade() {
 }
 
 #[test]
-fn noise_takes_more_samples_until_the_interval_is_as_narrow_as_asked_for() {
-    let counts = [0.02, 0.01, 0.005].map(|precision| {
-        let execute = sampled("noise = 0.02", |sampling| sampling.precision = Some(precision));
-        assert_eq!(execute.stopped, Some(Reason::Precise));
-        assert!(execute.summary().relative_spread() <= precision);
-        execute.samples_s.len()
-    });
-    assert!(counts.is_sorted_by(|few, many| few < many), "{counts:?}");
-}
-
-#[test]
-fn a_fixed_count_is_taken_exactly() {
-    for count in [1, 2, 3, 10, 31] {
-        let execute = sampled("noise = 0.2", |sampling| sampling.samples = Some(count));
-        assert_eq!((execute.samples_s.len(), execute.stopped), (count as usize, Some(Reason::Fixed)));
-    }
-}
-
-#[test]
 fn throttled_samples_are_counted_and_two_clumps_are_noticed() {
     let execute = sampled("throttled = 0.05", |sampling| sampling.samples = Some(200));
     let share = f64::from(execute.discarded) / execute.samples_s.len() as f64;
@@ -109,7 +87,7 @@ fn throttled_samples_are_counted_and_two_clumps_are_noticed() {
 
 #[test]
 fn times_near_the_timer_overhead_are_marked_and_raw_times_kept_with_corrected_ones() {
-    let script = "[floors]\nclock = '2us'\nempty_kernel = '2.5us'\nevent_constant = '2.8us'\n\
+    let script = "[timer_overhead]\nclock = '2us'\nempty_kernel = '2.5us'\nevent_constant = '2.8us'\n\
                   [[variant]]\nname = 'a'\n[[rule]]\nn = 2\ntime = '3us'\n[[rule]]\nn = 3\ntime = '30us'\n";
     let report = adaptive(script, &[2, 3]).finish();
     let (near, far) = (execute(&report.rows[0]), execute(&report.rows[1]));
@@ -140,87 +118,4 @@ fn throttled_clocks_are_reported_unless_the_user_set_them() {
     };
     assert_eq!(grade("power limit"), (Some(Grade::B), 1));
     assert_eq!(grade("clocks set by the user"), (Some(Grade::A), 0));
-}
-
-#[test]
-fn cold_and_hot_are_rows_of_their_own() {
-    let script = "[[variant]]\nname = 'a'\n[[rule]]\ncache = 'hot'\ntime = '40us'\n";
-    let mut stage = adaptive(script, &[2]);
-    let mut hot = stage.run.cells[0].clone();
-    hot.cell.cache = Cache::Hot;
-    stage.run.cells.push(hot);
-    let report = stage.finish();
-    let found: Vec<_> = report.rows.iter().map(|row| (row.cache, row.median_s().unwrap())).collect();
-    assert_eq!(found.iter().map(|found| found.0).collect::<Vec<_>>(), [Cache::Cold, Cache::Hot]);
-    assert!((found[0].1 - 100e-6).abs() < 1e-12 && (found[1].1 - 40e-6).abs() < 1e-12, "{found:?}");
-}
-
-/// Records the order of turns.
-#[derive(Default)]
-struct Turns(Vec<(u64, Option<u32>)>);
-
-impl Observer for Turns {
-    fn cell_started(&mut self, cell: &gpubench::case::Cell, round: Option<u32>) {
-        self.0.push((cell.case.n, round));
-    }
-}
-
-#[test]
-fn cells_alternate_in_an_order_that_seed_and_round_fix() {
-    let turns = |seed| {
-        let mut stage = adaptive("[[variant]]\nname = 'a'\n", &[2, 3, 4, 5, 6, 7, 8, 9]);
-        stage.run.seed = seed;
-        let mut turns = Turns::default();
-        let rows = executor::run(&stage.run, &mut turns).unwrap().report.rows;
-        assert!(rows.iter().map(|row| row.case.n).eq(2..=9), "rows keep the order of the plan");
-        turns.0
-    };
-    let order = turns(1);
-    assert_eq!((turns(1), order.len()), (order.clone(), 24));
-    assert_ne!(turns(2), order);
-    let round = |round: u32| order.iter().filter(move |(_, r)| *r == Some(round)).map(|(n, _)| *n);
-    assert!(!round(0).eq(round(1)) && !round(1).eq(round(2)) && !round(0).is_sorted());
-}
-
-#[test]
-fn a_worker_lost_in_a_later_round_costs_one_cell_and_the_others_go_on() {
-    let script = "[[variant]]\nname = 'a'\n[[rule]]\nn = 3\noutcome = 'crash'\nafter = 8\n";
-    let mut stage = Stage::new(script, "sin", &[2, 3, 4]);
-    stage.sample(|sampling| (sampling.warmup, sampling.samples) = (0, Some(30)));
-    let report = stage.finish();
-    assert_eq!(outcomes(&report), [Outcome::Measured, Outcome::Failed, Outcome::Measured]);
-    assert!(report.rows[1].execute.is_none() && execute(&report.rows[2]).samples_s.len() == 30);
-}
-
-#[test]
-fn a_budget_goes_to_the_widest_cells_and_names_those_that_stay_wide() {
-    let script = "[[variant]]\nname = 'a'\n[[rule]]\ntime = '10ms'\n[[rule]]\nn = 3\nnoise = 0.3\n\
-                  [[rule]]\nn = 4\nnoise = 0.02\n";
-    let spent = |budget| {
-        let mut stage = adaptive(script, &[2, 3, 4]);
-        stage.run.budget_s = budget;
-        stage.sample(|sampling| sampling.max_time_s = 2.0);
-        let report = executor::run(&stage.run, &mut Silent).unwrap().report;
-        let spent: Vec<f64> = report.rows.iter().map(|row| execute(row).spent_s).collect();
-        (spent, report.environment.warnings)
-    };
-    let (plain, _) = spent(None);
-    let (rich, warnings) = spent(Some(30.0));
-    assert_eq!(plain[0], rich[0], "a precise cell needs no more");
-    assert!(rich[1] > 10.0 && rich.iter().sum::<f64>() < 33.0, "{rich:?}");
-    assert!(warnings.iter().any(|warning| warning.text.contains("N=3")), "{warnings:?}");
-    let (poor, _) = spent(Some(1.5));
-    assert!(poor.iter().sum::<f64>() < 2.5 && poor[1] < plain[1], "{poor:?}");
-}
-
-#[test]
-fn fewer_threads_have_a_worker_and_rows_of_their_own() {
-    let mut stage = Stage::new("[[variant]]\nname = 'a'\n", "sin", &[2]);
-    stage.add_variant(0, "a@1");
-    let report = stage.finish();
-    let rows: Vec<[&str; 2]> =
-        report.rows.iter().map(|row| [&row.backend, &row.variant].map(|s| s.as_str())).collect();
-    assert_eq!(rows, [["sim", "a"], ["sim", "a@1"]]);
-    assert!(report.rows.iter().all(|row| execute(row).median_s > 0.0));
-    assert!(report.environment.backends.iter().map(|backend| &*backend.name).eq(["sim", "sim@1"]));
 }

@@ -45,22 +45,6 @@ fn a_wrong_or_failing_variant_takes_no_part_in_the_race() {
 }
 
 #[test]
-fn copies_of_a_library_are_compared_at_one_size() {
-    let script = "[[variant]]\nname = 'blas'\nlibrary = 'blas'\n\
-                  [[variant]]\nname = 'blas-other'\nlibrary = 'blas-other'\n\
-                  [[rule]]\nvariant = 'blas-other'\ntime = '110us'\n";
-    let report = screened(script, &[2, 3, 4]);
-    for row in &report.rows {
-        let is_other = row.variant == "blas-other";
-        assert_eq!(row.screened, is_other, "{row:?}");
-        assert_eq!(row.execute.is_some(), !is_other || row.case.n == 4, "{row:?}");
-        let passed_over =
-            row.reason.as_deref().is_some_and(|reason| reason.starts_with("blas, another copy"));
-        assert_eq!(passed_over, row.execute.is_none());
-    }
-}
-
-#[test]
 fn a_timed_answer_that_is_wrong_counts_however_far_behind_the_variant_is() {
     let script = format!("{SCRIPT}[[rule]]\nvariant = 'far'\nanswer = 'wrong'\nafter = 4\n");
     let report = screened(&script, &[2]);

@@ -79,15 +79,7 @@ pub(crate) fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dty
     let mut cells = vec![];
     for op in OPS.iter().filter(|op| ops.contains(&op.name())) {
         for (&dtype, &n) in dtypes.iter().flat_map(|dtype| sizes.iter().map(move |n| (dtype, n))) {
-            let case = Case {
-                op: op.name().into(),
-                n,
-                dtype,
-                density: op.default_density(),
-                shape: None,
-                matrix: None,
-                seed: 42,
-            };
+            let case = Case { density: op.default_density(), ..Case::square(op.name(), n, dtype, 42) };
             for variant in variants.iter().filter(|variant| variant.op == op.name()) {
                 let (backend, name) = ("sim".into(), variant.name.to_string());
                 let cell = Cell { case: case.clone(), backend, variant: name, cache: Cache::Cold };
@@ -101,7 +93,6 @@ pub(crate) fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dty
         cells,
         options,
         seed: 42,
-        budget_s: None,
         next_sizes: None,
         peaks: PeakSource::Unwanted,
         cell_timeout: Duration::from_secs(60),

@@ -1,4 +1,4 @@
-//! Soak tests of the real program: thousands of simulated cells with random faults, stops at random points, and the memory,
+//! Soak tests of the real program: thousands of simulated cells with random faults, and the memory,
 //! time and bytes on disk that they take.
 //!
 //! The long forms are ignored by default; docs/soak.md shows the command. With GPUBENCH_SOAK_RECORD=FILE, each figure is
@@ -9,7 +9,6 @@
 
 mod host_memory;
 mod reading;
-mod resuming;
 mod running;
 mod sweep;
 mod watch;

@@ -30,64 +30,6 @@ void dgemm_(const char *ta, const char *tb, const int *m, const int *n, const in
 "#;
 
 #[test]
-fn a_resumed_run_refuses_another_version_of_a_library() {
-    let sandbox = Sandbox::new();
-    let install = |version: &str| {
-        let text = IDLE.replace("9.9.9", version).replace("IDLE(dgemm_)", "");
-        sandbox.library("libopenblas.so.0", &format!("{text}{RIGHT}"))
-    };
-    let Some(library) = install("9.9.8") else { return };
-    let words = format!(
-        "run --no-peaks --samples 3 --backends cpu --ops matmul --dtypes f64 --sizes 8,16 --variants openblas --blas {} --out kept",
-        library.display()
-    );
-    let run = |words: &str| sandbox.gpubench(words, &[]).output().unwrap();
-    let ran = run(&words);
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let path = sandbox.path("kept").join("report.json");
-    let report = || -> serde_json::Value { serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap() };
-    let mut first = report();
-    first["rows"].as_array_mut().unwrap().retain(|row| row["n"] == 8);
-    std::fs::write(&path, first.to_string()).unwrap();
-    install("9.9.9");
-    let outcome = |n: u64| {
-        let report = report();
-        let row = report["rows"].as_array().unwrap().iter().find(|row| row["n"] == n).unwrap().clone();
-        (row["outcome"].as_str().unwrap().to_owned(), row["reason"].to_string())
-    };
-    let resume = format!("run --resume kept --blas {}", library.display());
-    run(&resume);
-    let (failed, reason) = outcome(16);
-    assert_eq!(failed, "failed", "{reason}");
-    assert!(reason.contains("version of OpenBLAS was") && reason.contains("9.9.8"), "{reason}");
-    assert_eq!(outcome(8).0, "measured", "what is finished stays");
-    run(&format!("{resume} --force"));
-    assert_eq!(outcome(16).0, "measured");
-}
-
-#[test]
-fn a_blas_that_answers_wrongly_has_no_times_and_the_others_have() {
-    let sandbox = Sandbox::new();
-    let Some(library) = sandbox.library("libopenblas.so.0", IDLE) else { return };
-    let words = format!(
-        "--backends cpu --ops matmul --sizes 8,16 --variants openblas,faer --blas {}",
-        library.display()
-    );
-    let ran = sandbox.run(&words, &[]);
-    for row in ran.rows("cpu") {
-        if row["variant"] == "faer" {
-            assert_eq!(row["outcome"], "measured", "{row}");
-        } else {
-            assert_eq!(row["outcome"], "incorrect", "{row}");
-            assert!(row["reason"].as_str().unwrap().contains("the answer is wrong"), "{row}");
-            assert!(row["execute"].is_null() && row["end_to_end"].is_null(), "{row}");
-        }
-    }
-    assert_eq!(ran.rows("cpu").len(), 4);
-    assert_eq!(ran.code, Some(1));
-}
-
-#[test]
 fn a_row_has_the_threads_that_openmp_gives_the_library() {
     const PTHREADS: u64 = 1;
     const OPENMP: u64 = 2;

@@ -77,25 +77,14 @@ const BOTH: &str = "--backends cpu,cuda --ops sin --sizes 8";
 const NO_GPU: &str = "check that `nvidia-smi` lists a GPU, or run without cuda: --backends cpu";
 
 /// Statuses of the first calls, each with a part of the reason and of the fix.
-const STATUSES: [(&str, &str, &str); 19] = [
+const STATUSES: [(&str, &str, &str); 8] = [
     ("2", "no memory for a CUDA context", "ulimit -v"),
     ("34", "the toolkit's stub, not the NVIDIA driver", "remove the folder `stubs` from LD_LIBRARY_PATH"),
     ("36", "too old for its libcuda.so.1", "update the NVIDIA driver"),
-    ("46", "another program has the GPU for itself", "nvidia-smi -c DEFAULT"),
-    ("101", "MIG mode", "`nvidia-smi -L`"),
-    ("102", "has no licence", "nvidia-gridd"),
-    ("304", "/dev/nvidia-uvm", "modprobe nvidia-uvm"),
     ("800", "may not use the GPU", "/dev/nvidia*"),
-    ("801", "virtual GPU", "unified memory"),
-    ("802", "the fabric manager does not run", "systemctl start nvidia-fabricmanager"),
     ("803", "of different driver versions", "reboot"),
     ("804", "forward-compatibility package", "remove the folder `compat` from LD_LIBRARY_PATH"),
-    ("805", "(MPS) does not accept connections", "nvidia-cuda-mps-control -d"),
-    ("806", "(MPS) does not answer", "nvidia-cuda-mps-control -d"),
-    ("807", "(MPS) is starting", "try again"),
     ("808", "(MPS) has as many clients", "end other programs"),
-    ("809", "(MPS) has as many connections", "end other programs"),
-    ("999", "nvidia-uvm", "reboot"),
     ("12345", "CUDA found no usable device", "`nvidia-smi` works"),
 ];
 

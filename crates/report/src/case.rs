@@ -100,6 +100,11 @@ pub struct Case {
 }
 
 impl Case {
+    /// Returns the case of one problem on square and dense operands.
+    pub fn square(op: &str, n: u64, dtype: DType, seed: u64) -> Case {
+        Case { op: op.into(), n, shape: None, dtype, density: None, matrix: None, seed }
+    }
+
     /// Returns `n` as an index. It fits because callers have checked it against memory.
     pub fn side(&self) -> usize {
         usize::try_from(self.n).unwrap_or(usize::MAX)

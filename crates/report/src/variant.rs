@@ -237,13 +237,6 @@ impl Variant {
     pub fn origin_in(&self, backend: &str) -> Origin {
         self.origin.unwrap_or_else(|| Origin::of(backend, &self.op, &self.name))
     }
-
-    /// Returns the vendor of its library and its routine, if it has a library: equal for copies of one library. The name of
-    /// a variant begins with that of its library.
-    pub fn copy_of(&self) -> Option<(&str, &str)> {
-        let library = self.library.as_deref()?;
-        Some((vendor_of(library), self.name.strip_prefix(library)?))
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod conformance;
 pub mod executor;
 pub mod observe;
 pub mod worker;

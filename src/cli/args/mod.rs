@@ -2,7 +2,6 @@
 
 mod run;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -20,7 +19,7 @@ use crate::cli::merge::MergeArgs;
 use crate::cli::stream::ColorArgs;
 use crate::cli::trend::TrendArgs;
 use crate::settings::names;
-use crate::settings::options::{CellTimeout, Contenders, Ops, Sizes, ThemeName};
+use crate::settings::options::{Contenders, Ops, ThemeName};
 use crate::write::chart;
 use crate::write::report;
 
@@ -98,8 +97,6 @@ Examples:
     Report(ReportArgs),
     /// Find steps in the times of many reports
     Trend(TrendArgs),
-    /// Check that a program can serve as a backend
-    ProtocolCheck(ProtocolCheckArgs),
     /// Print the JSON schema of a report, comparison or merged file
     Schema {
         /// Document that the schema describes
@@ -134,7 +131,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Measure", &["run", "list", "doctor"]),
     ("Look at results", &["show", "report", "plot", "trend", "merge"]),
     ("Gate changes", &["compare", "baseline"]),
-    ("Tools", &["protocol-check", "schema", "completions", "man", "help"]),
+    ("Tools", &["schema", "completions", "man", "help"]),
 ];
 
 /// The definition, whose help lists the commands in groups.
@@ -298,42 +295,6 @@ pub(crate) struct ReportArgs {
     pub force: bool,
 }
 
-const PROTOCOL_CHECK_HELP: &str = "\
-Examples:
-  gpubench protocol-check python3 docs/examples/adapter.py
-  gpubench protocol-check --ops fft --sizes 8,100 ./my-adapter --device 1
-  gpubench protocol-check numpy
-
-gpubench starts the program several times, without a shell, and sends the messages of docs/worker-protocol.md. It checks each \
-variant in each element type and cache state. docs/external.md shows how to write such a program.
-
-Exit codes: 0 all checks passed; 1 a check failed; 2 wrong usage, or the program cannot be started.";
-
-/// What `protocol-check` takes.
-#[derive(Args)]
-#[command(after_help = PROTOCOL_CHECK_HELP)]
-pub(crate) struct ProtocolCheckArgs {
-    /// Program and its arguments, or the name of a Python library's adapter. Options of gpubench come before it
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
-    pub command: Vec<OsString>,
-
-    /// Ops to check, separated by commas. Default: all that the program has
-    #[arg(long, value_name = "LIST")]
-    pub ops: Option<Ops>,
-
-    /// Sizes N of the N x N operands
-    #[arg(long, value_name = "LIST", default_value = "33")]
-    pub sizes: Sizes,
-
-    /// Longest wait for a reply that needs a computation
-    #[arg(long, value_name = "TIME", default_value = "60s")]
-    pub cell_timeout: CellTimeout,
-
-    /// Python interpreter for the adapter of a Python library
-    #[arg(long, value_name = "PATH")]
-    pub python: Option<PathBuf>,
-}
-
 /// The documents that have a schema.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SchemaOf {
@@ -363,20 +324,5 @@ mod tests {
         let mut shown: Vec<&str> = shown.map(clap::Command::get_name).chain(["help"]).collect();
         shown.sort_unstable();
         assert_eq!(grouped, shown);
-    }
-
-    #[test]
-    fn plot_draws_png_and_svg_alone() {
-        let plot = |format: &str| {
-            let cli =
-                Cli::try_parse_from(["gpubench", "plot", "r", "--out", "o", "--format", format]).unwrap();
-            let Command::Plot(args) = cli.command else { panic!("not plot") };
-            args.formats().map_err(|error| format!("{error:#}"))
-        };
-        assert_eq!(plot("svg,png"), Ok(chart::Format::ALL.to_vec()));
-        assert!(plot("csv").is_err_and(|message| message.contains("name png or svg")));
-        let refused = plot("gif").unwrap_err();
-        assert!(refused.starts_with("--format: unknown format 'gif'"), "{refused}");
-        assert!(refused.ends_with("(valid: png, svg)"), "{refused}");
     }
 }

@@ -112,13 +112,12 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub sweep: SweepOptions,
 
-    /// Print the cells and about how long the run takes, and measure nothing
+    /// Print the cells, and measure nothing
     #[arg(long, help_heading = "How to measure")]
     pub dry_run: bool,
 
-    /// Measure one or two more sizes near each crossover that is not known within 5 %. They take 15 % of --budget;
-    /// without a budget, at most 10 s or a quarter of the time of the planned cells, whichever is longer. Default: on for built-in
-    /// sweeps at their own sizes
+    /// Measure one or two more sizes near each crossover that is not known within 5 %. They take at most
+    /// 10 s or a quarter of the time of the planned cells, whichever is longer. Default: on for built-in sweeps at their own sizes
     #[arg(long, conflicts_with = "no_refine", help_heading = "How to measure")]
     pub refine: bool,
 

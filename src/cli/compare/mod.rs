@@ -64,12 +64,12 @@ pub(crate) struct CompareArgs {
     /// Print the number of runs per side needed to detect a slowdown of --slowdown, from the variation of these runs
     #[arg(long, value_name = "OLD", num_args = 1.., conflicts_with_all = ["reports", "old", "new"])]
     #[arg(conflicts_with_all = ["threshold", "mean_threshold", "accept_missing", "accept_inconclusive", "cross_machine"])]
-    #[arg(conflicts_with_all = ["out", "all_cells", "force"])]
+    #[arg(conflicts_with_all = ["out", "format", "all_cells", "force"])]
     #[arg(help_heading = "What to compare")]
     pub plan: Vec<PathBuf>,
 
     /// Slowdown for --plan. Default: 3%
-    #[arg(long, alias = "see", value_name = "PERCENT", requires = "plan", value_parser = values::precision)]
+    #[arg(long, value_name = "PERCENT", requires = "plan", value_parser = values::precision)]
     #[arg(conflicts_with_all = ["reports", "old", "new"])]
     #[arg(allow_hyphen_values = true, help_heading = "What to compare")]
     pub slowdown: Option<f64>,
@@ -93,7 +93,7 @@ pub(crate) struct CompareArgs {
     pub accept_missing: bool,
 
     /// Pass even if cells are inconclusive
-    #[arg(long, alias = "accept-unsure", help_heading = "What counts")]
+    #[arg(long, help_heading = "What counts")]
     pub accept_inconclusive: bool,
 
     /// Allow different machines: print ratios without verdicts
@@ -101,7 +101,7 @@ pub(crate) struct CompareArgs {
     pub cross_machine: bool,
 
     #[arg(help = format!(
-        "Format to print: {}; with --out, a list. Default: {}; with --out, {}. --plan prints table or json",
+        "Format to print: {}; with --out, a list. Default: {}; with --out, {}",
         FORMATS.printable(),
         TABLE.name,
         FORMATS.listed_defaults()

@@ -1,18 +1,15 @@
-//! `gpubench compare --plan`: prints the number of runs per side needed to detect a slowdown, as text or JSON.
+//! `gpubench compare --plan`: prints the number of runs per side needed to detect a slowdown.
 
 use std::fmt::Write as _;
 
 use crate::document::table::Table;
 use crate::write::terminal::table_text;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use gpubench_text::grouped::grouped;
-use serde::Serialize;
 
 use super::CompareArgs;
-use crate::case::{Cache, Case};
 use crate::compare::planning::{MAX_RUNS, POWER, Plan, Planned, incomparable_cells, most_runs, plans};
 use crate::compare::{Policy, load};
-use crate::report::file::to_json;
 use crate::report::quantity::spread_text;
 
 /// Default slowdown of a plan.
@@ -23,11 +20,6 @@ const SLOWDOWNS: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
 
 /// Computes the plan and formats it.
 pub(crate) fn plan(args: &CompareArgs, policy: &Policy) -> Result<String> {
-    let render = match args.format.as_deref().map_or("table", str::trim) {
-        "table" => text,
-        "json" => json,
-        other => bail!("--format: --plan prints table or json, not '{other}'"),
-    };
     let runs = load::runs(&args.plan)?;
     if let Some((cell, reason)) = incomparable_cells(&runs).first() {
         bail!(
@@ -42,10 +34,10 @@ pub(crate) fn plan(args: &CompareArgs, policy: &Policy) -> Result<String> {
         "no cell of {} has a time: use a report with measured cells",
         args.plan[0].display()
     );
-    render(asked, others)
+    Ok(text(asked, others))
 }
 
-fn text(asked: &Plan, others: &[Plan]) -> Result<String> {
+fn text(asked: &Plan, others: &[Plan]) -> String {
     let mut listing = Table::listing(&["Op", "Variant", "Cells", "Variation", "Runs per side"]);
     for group in groups(asked) {
         listing.row(group);
@@ -75,7 +67,7 @@ fn text(asked: &Plan, others: &[Plan]) -> Result<String> {
         steps.row(vec![spread_text(plan.slowdown), spread_text(plan.threshold), runs_text(plan.runs())]);
     }
     text.push_str(&table_text(&steps, false));
-    Ok(text)
+    text
 }
 
 /// Returns one line per op and variant: the number of cells, the largest variation, the largest number of runs.
@@ -92,68 +84,4 @@ fn groups(plan: &Plan) -> Vec<Vec<String>> {
 
 fn runs_text(runs: Option<usize>) -> String {
     runs.map_or_else(|| format!("over {MAX_RUNS}"), |runs| runs.to_string())
-}
-
-/// Version of the layout of a plan in JSON.
-const PLAN_VERSION: u32 = 2;
-
-/// A plan as JSON; `runs_per_side` is null if [`MAX_RUNS`] are too few.
-#[derive(Serialize)]
-struct PlanDocument<'a> {
-    plan_version: u32,
-    gpubench_version: &'static str,
-    slowdown: f64,
-    threshold: f64,
-    power: f64,
-    /// True if the variation was measured and not assumed.
-    variation_measured: bool,
-    runs_per_side: Option<usize>,
-    cells: Vec<CellEntry<'a>>,
-    slowdowns: Vec<SlowdownEntry>,
-}
-
-#[derive(Serialize)]
-struct CellEntry<'a> {
-    #[serde(flatten)]
-    case: &'a Case,
-    backend: &'a str,
-    variant: &'a str,
-    cache: Cache,
-    variation_between_runs: f64,
-    runs_per_side: Option<usize>,
-}
-
-#[derive(Serialize)]
-struct SlowdownEntry {
-    slowdown: f64,
-    threshold: f64,
-    runs_per_side: Option<usize>,
-}
-
-fn json(asked: &Plan, others: &[Plan]) -> Result<String> {
-    let cells = asked.cells.iter().map(|planned| CellEntry {
-        case: &planned.cell.case,
-        backend: &planned.cell.backend,
-        variant: &planned.cell.variant,
-        cache: planned.cell.cache,
-        variation_between_runs: planned.variation_between_runs,
-        runs_per_side: planned.runs,
-    });
-    let slowdown = |plan: &Plan| SlowdownEntry {
-        slowdown: plan.slowdown,
-        threshold: plan.threshold,
-        runs_per_side: plan.runs(),
-    };
-    let document = PlanDocument {
-        plan_version: PLAN_VERSION,
-        gpubench_version: env!("CARGO_PKG_VERSION"),
-        slowdown: asked.slowdown,
-        threshold: asked.threshold,
-        power: POWER,
-        variation_measured: asked.measured,
-        runs_per_side: asked.runs(),
-        cells: cells.collect(),
-        slowdowns: others.iter().map(slowdown).collect(),
-    };
-    String::from_utf8(to_json(&document)?).context("cannot write the plan as JSON")
 }

@@ -1,7 +1,7 @@
 //! Runs a plan on one device, and writes its report in the formats of the run.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Result;
 use gpubench_text::escape::shell_word;
@@ -11,7 +11,6 @@ use crate::cli::stream;
 use crate::executor::{self, Earlier, Finished, PeakSource};
 use crate::plan::Plan;
 use crate::plan::refinement::next_sizes;
-use crate::report::Report;
 use crate::report::file::save_all;
 use crate::settings::RESULTS;
 use crate::settings::{Destination, OutputSettings, Settings};
@@ -36,7 +35,6 @@ pub(crate) fn measure(
         cells: plan.cells,
         options: settings.options.clone(),
         seed: asked.seed.unwrap_or_default().0,
-        budget_s: asked.budget.map(|budget| budget.0),
         next_sizes: asked.refine.unwrap_or(false).then_some(next_sizes),
         peaks: peaks(asked.peaks.unwrap_or(true)),
         cell_timeout: Duration::from_secs_f64(asked.cell_timeout.unwrap_or_default().0),
@@ -64,7 +62,7 @@ fn argv() -> Vec<String> {
 }
 
 /// Returns the folder of kept peaks, or that none are wanted.
-pub(super) fn peaks(wanted: bool) -> PeakSource {
+fn peaks(wanted: bool) -> PeakSource {
     let folder = || user_cache::folder("peaks", "GPUBENCH_PEAK_CACHE", &|name| std::env::var_os(name));
     if wanted { folder().map_or(PeakSource::Measured, PeakSource::Kept) } else { PeakSource::Unwanted }
 }
@@ -86,7 +84,6 @@ pub(crate) fn deliver(settings: &Settings, finished: &Finished) -> Result<()> {
     if matches!(output.destination, Destination::Folder(_)) && !formats.contains(&&JSON) {
         formats.push(&JSON);
     }
-    let start = Instant::now();
     let mut unsaved = None;
     for format in &formats {
         match &output.destination {
@@ -111,14 +108,11 @@ pub(crate) fn deliver(settings: &Settings, finished: &Finished) -> Result<()> {
         stream::complain(&if_nothing(reasons, finished.interrupted, folder));
         return Ok(());
     }
-    if let (Destination::Folder(folder), false, None) = (&output.destination, output.quiet, &unsaved) {
-        if let Some(text) = time_spent(report, start.elapsed().as_secs_f64()) {
-            stream::note(&text);
-        }
-        // The first screen ends with this.
-        if text.is_empty() {
-            stream::note(&format!("gpubench: results are in {}", folder.display()));
-        }
+    // The first screen ends with this.
+    if let (Destination::Folder(folder), false, None, true) =
+        (&output.destination, output.quiet, &unsaved, text.is_empty())
+    {
+        stream::note(&format!("gpubench: results are in {}", folder.display()));
     }
     stream::print(&text)?;
     unsaved.map_or(Ok(()), Err)
@@ -133,23 +127,6 @@ fn if_nothing(reasons: String, interrupted: bool, folder: &Path) -> String {
         ),
         false => format!("{reasons}; the report is in {}", folder.display()),
     }
-}
-
-/// Smallest share of the run's time that is listed.
-const LISTED: f64 = 0.05;
-
-/// Returns what the time of the run went into, with `exporting_s` for the files and charts; `None` for a report that does
-/// not say.
-fn time_spent(report: &Report, exporting_s: f64) -> Option<String> {
-    let spent = report.environment.time_spent?;
-    let took_s = report.environment.elapsed_s + exporting_s;
-    let measuring_s = spent.measuring_s();
-    let exporting = [("tables and charts", exporting_s)];
-    let mut parts: Vec<(&str, f64)> = spent.overhead().into_iter().chain(exporting).collect();
-    parts.retain(|(_, seconds)| *seconds >= LISTED * took_s);
-    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let listed: String = parts.iter().map(|(name, seconds)| format!(", {name} {seconds:.1} s")).collect();
-    Some(format!("gpubench: took {took_s:.1} s: measuring {measuring_s:.1} s{listed}"))
 }
 
 /// Returns the display settings of a run.

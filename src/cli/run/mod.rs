@@ -18,7 +18,7 @@ use super::folder::Folder;
 use super::stream;
 use super::values::parsed;
 use crate::answer::Versus;
-use crate::backend::{External, cpu};
+use crate::backend::cpu;
 use crate::executor::Earlier;
 use crate::plan::{self, Plan};
 use crate::report::{Outcome, Report, file};
@@ -114,13 +114,6 @@ fn print_default_sweep(args: &RunArgs) {
     }
 }
 
-/// Prints the notes on a plan, unless the run is quiet.
-fn print_notes(plan: &Plan, settings: &Settings, externals: &[External]) {
-    if !settings.output.quiet {
-        plan.notes(settings, externals).iter().for_each(|note| stream::note(note));
-    }
-}
-
 /// Checks that the plan has cells of both contenders of `--versus`.
 fn check_contenders(plan: &Plan, settings: &Settings) -> Result<()> {
     let Some(Contenders(names)) = &settings.asked.versus else { return Ok(()) };
@@ -136,13 +129,12 @@ fn run_on_one_device(args: &RunArgs, mut earlier: Option<Earlier>) -> Result<Exi
     let externals = plan::describe(&settings)?;
     let mut plan = Plan::for_this_machine(&mut settings, &externals)?;
     check_contenders(&plan, &settings)?;
-    print_notes(&plan, &settings, &externals);
     if let Some(earlier) = &mut earlier {
         resume::check_same_file(earlier, &args.sweep, &plan)?;
         resume::keep_same_settings(earlier, &settings)?;
     }
     if args.dry_run {
-        return print_plan(&mut plan, &settings, &externals, earlier.as_ref()).map(|()| ExitCode::SUCCESS);
+        return print_plan(&mut plan, &settings, earlier.as_ref()).map(|()| ExitCode::SUCCESS);
     }
     let folder = claim(&mut settings, args.out.is_none())?;
     let measured = measure(&settings, plan, externals, earlier);
@@ -162,14 +154,9 @@ fn run_on_one_device(args: &RunArgs, mut earlier: Option<Earlier>) -> Result<Exi
 }
 
 /// Prints the cells that the run would measure.
-fn print_plan(
-    plan: &mut Plan,
-    settings: &Settings,
-    externals: &[External],
-    earlier: Option<&Earlier>,
-) -> Result<()> {
+fn print_plan(plan: &mut Plan, settings: &Settings, earlier: Option<&Earlier>) -> Result<()> {
     let Some(earlier) = earlier else {
-        return stream::print_with(|out| write_plan(plan, settings, externals, "The run", out));
+        return stream::print_with(|out| write_plan(plan, settings, out));
     };
     let all = plan.cells.len();
     plan.cells.retain(|planned| earlier.finished(&planned.cell).is_none());
@@ -177,7 +164,7 @@ fn print_plan(
     stream::print_with(|out| match plan.cells.is_empty() {
         true => writeln!(out, "All cells of the run are finished; nothing is left to measure."),
         false => {
-            write_plan(plan, settings, externals, "The rest of the run", out)?;
+            write_plan(plan, settings, out)?;
             let (others, are) = (counted(finished, "other cell"), agree(finished, "is", "are"));
             writeln!(out, "{others} of the run {are} finished.")
         }

@@ -8,7 +8,7 @@ use gpubench_text::grouped::distinct;
 
 use super::dry::write_plan;
 use super::measure::{deliver, measure, view};
-use super::{INTERRUPTED, check_contenders, exit_code, print_default_sweep, print_notes};
+use super::{INTERRUPTED, check_contenders, exit_code, print_default_sweep};
 use crate::backend::{External, Side};
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
@@ -19,7 +19,6 @@ use crate::fleet::{self, Fleet, Source};
 use crate::plan::{self, Plan};
 use crate::report::{Report, file};
 use crate::settings::devices::DeviceSelection;
-use crate::settings::options::Budget;
 use crate::settings::{Destination, Settings};
 use crate::worker::Launcher;
 use crate::write::report::{TABLE, View};
@@ -37,9 +36,8 @@ pub(crate) fn run(args: &RunArgs, devices: &DeviceSelection) -> Result<ExitCode>
     let externals = plan::describe(&settings)?;
     let plan = Plan::of(&settings, &externals)?;
     check_contenders(&plan, &settings)?;
-    print_notes(&plan, &settings, &externals);
     if args.dry_run {
-        stream::print_with(|out| write_plan(&plan, &settings, &externals, "The run of each device", out))?;
+        stream::print_with(|out| write_plan(&plan, &settings, out))?;
         return stream::print(&format!("These cells are measured once per device (--device {devices}).\n"))
             .map(|()| ExitCode::SUCCESS);
     }
@@ -67,7 +65,7 @@ pub(crate) fn run(args: &RunArgs, devices: &DeviceSelection) -> Result<ExitCode>
         if !settings.output.quiet {
             stream::note(&format!("gpubench: device {} ({} of {})", part.ordinal, index + 1, parts.len()));
         }
-        let settings = settings_of(&settings, part, parts.len());
+        let settings = settings_of(&settings, part);
         let finished = measure(&settings, plan.clone(), externals.clone(), None)
             .inspect_err(|_| remove_created(&parts[index..], &whole))?;
         if args.force && !finished.report.rows.is_empty() {
@@ -147,12 +145,10 @@ fn remove_created(parts: &[DeviceRun], whole: &Folder) {
     whole.remove_created();
 }
 
-/// Returns the settings for one of `parts` runs: its device, its folder, its share of the budget, and no output on
-/// stdout.
-fn settings_of(settings: &Settings, part: &DeviceRun, parts: usize) -> Settings {
+/// Returns the settings for the run of one device: its device, its folder, and no output on stdout.
+fn settings_of(settings: &Settings, part: &DeviceRun) -> Settings {
     let mut settings = settings.clone();
     settings.options.device = part.ordinal;
-    settings.asked.budget = settings.asked.budget.map(|Budget(seconds)| Budget(seconds / parts as f64));
     settings.output.destination = Destination::Folder(part.path.clone());
     settings.output.formats.retain(|format| *format != &TABLE);
     settings

@@ -73,6 +73,24 @@ fn the_built_in_sweeps_have_the_cases_and_ops_that_the_documentation_says() {
 }
 
 #[test]
+fn sweeps_that_name_no_sizes_on_the_command_line_are_refined_if_they_ask_for_it() {
+    let mine = || Some(file("refine = true\n[[sweep]]\nops = 'fft'\n"));
+    let article = || Some(built_in("article"));
+    for (line, given, file, expected) in [
+        ("", None, mine(), true),
+        ("", Some(false), mine(), false),
+        ("--ops fft --sizes 4,64", None, None, false),
+        ("--ops fft --sizes 4,64", Some(true), None, true),
+        ("", None, article(), true),
+        ("--sizes 4,64", None, article(), false),
+    ] {
+        let options = SweepOptions { refine: given, ..options(line) };
+        let settings = Settings::resolve(options, OutputSettings::default(), file).unwrap();
+        assert_eq!(settings.asked.refine, Some(expected), "{line} {given:?}");
+    }
+}
+
+#[test]
 fn density_is_for_sparse_ops_alone() {
     for sweep in
         resolve_sweeps(&options("--ops matmul,spgemm --density 0.25"), &SweepFile::default()).unwrap()
@@ -176,12 +194,4 @@ fn a_file_must_name_ops_and_the_command_line_may_name_them_and_sizes_for_it() {
         assert!(message.starts_with(expected), "{text:?} {line}: {message}");
     }
     assert_eq!(resolve_sweeps(&options("--ops fft"), &file("[[sweep]]\n")).unwrap().len(), 1);
-}
-
-#[test]
-fn a_new_folder_never_is_an_old_one() {
-    let parent = tempfile::tempdir().unwrap();
-    let first = crate::settings::new_folder(parent.path());
-    std::fs::create_dir(&first).unwrap();
-    assert_ne!(crate::settings::new_folder(parent.path()), first);
 }

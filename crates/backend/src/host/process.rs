@@ -6,7 +6,10 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
+#[cfg(target_os = "linux")]
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
@@ -88,11 +91,9 @@ pub fn is_sibling(pid: u32) -> bool {
     parent > 1 && stat_column(pid, PARENT) == Some(parent)
 }
 
-/// Columns of `/proc/PID/stat` after the name: the parent, the process group, and the ticks in user and in kernel mode. See
+/// Columns of `/proc/PID/stat` after the name: the parent, and the ticks in user and in kernel mode. See
 /// proc_pid_stat(5).
-pub(crate) const PARENT: usize = 1;
-#[cfg(target_os = "linux")]
-pub(crate) const GROUP: usize = 2;
+const PARENT: usize = 1;
 pub(crate) const TICKS: [usize; 2] = [11, 12];
 
 /// Returns a column of a process's `/proc/PID/stat`, counted after the name; `None` where there is no such process.
@@ -170,6 +171,25 @@ fn signal_group(leader: u32, signal: i32) {
     }
 }
 
+/// Has the system kill the program of `command` when the calling *thread* ends, which must live as long as the program.
+#[cfg(target_os = "linux")]
+pub fn end_with_thread(command: &mut Command) {
+    let parent = std::process::id();
+    let tie = move || {
+        // SAFETY: this option of `prctl` takes the number of a signal and reads and writes no memory.
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+        // The parent may have ended before the call.
+        let is_alone = std::os::unix::process::parent_id() != parent;
+        if is_alone { Err(io::Error::from_raw_os_error(libc::ESRCH)) } else { Ok(()) }
+    };
+    // SAFETY: between fork and exec the closure makes two system calls; it allocates nothing and takes no lock.
+    unsafe { command.pre_exec(tie) };
+}
+
+/// Elsewhere programs end when their input is closed.
+#[cfg(not(target_os = "linux"))]
+pub fn end_with_thread(_: &mut Command) {}
+
 /// Has the system continue this process when its parent ends, so that a stopped one finds its input closed and ends too.
 #[cfg(target_os = "linux")]
 pub fn continue_when_parent_ends() {
@@ -208,7 +228,7 @@ mod tests {
 
     #[test]
     fn columns_of_a_process_are_read_whatever_its_name() {
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         assert_eq!(stat_column(child.id(), PARENT), Some(std::process::id()));
         assert!(!is_sibling(child.id()));
         child.kill().unwrap();
@@ -219,9 +239,28 @@ mod tests {
         assert_eq!(column_of::<u64>("42 (a", TICKS[0]), None);
     }
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_stopped_program_ends_with_the_thread_that_started_it() {
+        use std::os::unix::process::ExitStatusExt;
+        let start = || {
+            let mut command = Command::new("sh");
+            command.args(["-c", "kill -STOP $$"]).process_group(0);
+            end_with_thread(&mut command);
+            let child = command.spawn().unwrap();
+            while stat_column::<char>(child.id(), 0) != Some('T') {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            child
+        };
+        let mut child = crate::host::threads::spawn("parent", start).unwrap().join().unwrap();
+        assert!(ends_within(child.id(), Duration::from_secs(60)), "it stays for ever");
+        assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
+    }
+
     #[test]
     fn the_end_of_a_child_is_awaited_for_a_limited_time() {
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         assert!(!ends_within(child.id(), Duration::from_millis(20)));
         child.kill().unwrap();
         assert!(ends_within(child.id(), Duration::from_secs(30)));

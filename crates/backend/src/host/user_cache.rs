@@ -200,23 +200,6 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_used_gives_an_error_and_nothing_to_read() {
-        let root = tempfile::tempdir().unwrap();
-        let file = root.path().join("file");
-        std::fs::write(&file, b"in the folder's place").unwrap();
-        // Nobody can make a folder in /proc, not even root, for whom no folder is read-only.
-        for folder in [file.as_path(), Path::new("/proc/gpubench")] {
-            assert!(write(folder, "a", b"one").is_err(), "{}", folder.display());
-            assert_eq!(read(&folder.join("a")), None, "{}", folder.display());
-        }
-        let kept = root.path().join("kept");
-        write(&kept, "a", b"one").unwrap();
-        std::fs::set_permissions(&kept, std::fs::Permissions::from_mode(0o500)).unwrap();
-        assert!(write(&kept, "b", b"two").is_err() || process::effective_user() == 0);
-        assert_eq!(read(&kept.join("a")).as_deref(), Some(&b"one"[..]));
-    }
-
-    #[test]
     fn nothing_is_read_from_or_written_to_the_folder_of_another_user() {
         const NOBODY: u32 = 65534;
         let folder = tempfile::tempdir().unwrap();

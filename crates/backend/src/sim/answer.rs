@@ -17,18 +17,15 @@ pub(super) struct AnswerMemory {
     words: [u64; 2],
     /// The element on which the words depend.
     decisive: Option<Decisive>,
-    /// The right word of the last execution, and of the first.
-    last: u64,
+    /// The right word of the first execution.
     first: Option<u64>,
-    /// Word that another stream has yet to write.
-    pending: Option<u64>,
 }
 
 impl AnswerMemory {
     /// Creates the memory of a job before its first execution.
     pub(super) fn new(case: &Case, inputs: &[Operand]) -> Self {
         let decisive = op::find(&case.op).and_then(|op| op.decisive_element(case, inputs));
-        AnswerMemory { words: [0; 2], decisive, last: 0, first: None, pending: None }
+        AnswerMemory { words: [0; 2], decisive, first: None }
     }
 
     pub(super) fn memory(&mut self) -> Memory<'_> {
@@ -40,36 +37,20 @@ impl AnswerMemory {
         fnv1a(0, &value.unwrap_or_default().to_bits().to_le_bytes())
     }
 
-    pub(super) fn write_right(&mut self, inputs: &[Operand]) {
-        self.words = [self.right(inputs); 2];
-    }
-
-    /// Applies an execution with that fault to the answer and the operands. `wrong` is true if a race occurs.
-    pub(super) fn execute(&mut self, fault: AnswerFault, wrong: bool, inputs: &mut [Operand]) {
-        self.settle();
+    /// Applies an execution with that fault to the answer and the operands.
+    pub(super) fn execute(&mut self, fault: AnswerFault, inputs: &mut [Operand]) {
         let right = self.right(inputs);
-        let (first, last) = (*self.first.get_or_insert(right), std::mem::replace(&mut self.last, right));
+        let first = *self.first.get_or_insert(right);
         match fault {
             AnswerFault::Right => self.words = [right; 2],
             AnswerFault::Wrong => self.words = [!right; 2],
-            AnswerFault::Racy => self.words = [if wrong { !right } else { right }; 2],
             AnswerFault::Nan => self.words = [NAN; 2],
-            AnswerFault::Partial => self.words[0] = right,
-            AnswerFault::Earlier => self.words = [last; 2],
             AnswerFault::Cached => self.words = [first; 2],
-            AnswerFault::Late => self.pending = Some(right),
-            AnswerFault::Stale | AnswerFault::InReset => {}
+            AnswerFault::Stale => {}
             AnswerFault::OverwritesOperand => {
                 self.words = [right; 2];
                 inputs.iter_mut().take(1).for_each(overwrite);
             }
-        }
-    }
-
-    /// Completes the work of other streams.
-    pub(super) fn settle(&mut self) {
-        if let Some(word) = self.pending.take() {
-            self.words = [word; 2];
         }
     }
 

@@ -45,7 +45,7 @@ fn best(
     accuracy: Accuracy,
     part: impl Fn(op::Work) -> f64,
 ) -> Option<f64> {
-    let case = Case { op: op.into(), n: LARGE, dtype, density: None, shape: None, matrix: None, seed: 0 };
+    let case = Case::square(op, LARGE, dtype, 0);
     let work = part(op::find(op)?.work(&case));
     let variants = script.variants().into_iter();
     let variants = variants.filter(|v| v.op == op && v.accuracy == accuracy && v.dtypes.contains(&dtype));

@@ -51,21 +51,11 @@ pub(crate) enum AnswerFault {
     Right,
     /// The right answer with one entry changed.
     Wrong,
-    /// Wrong in a random half of the executions.
-    Racy,
     Nan,
-    /// An execution writes the first half of the answer.
-    Partial,
     /// An execution writes nothing.
     Stale,
-    /// An execution writes the answer of the execution before.
-    Earlier,
     /// An execution writes the answer of the first execution, for any operands.
     Cached,
-    /// The answer is written after the execution has ended, as by work on another stream.
-    Late,
-    /// The answer is written by the reset before the execution, outside the clock.
-    InReset,
     /// The answer is right, and an operand is overwritten.
     OverwritesOperand,
 }

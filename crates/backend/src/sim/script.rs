@@ -34,19 +34,17 @@ pub(crate) struct Script {
     #[serde(default)]
     pub start: ScriptedStart,
     /// Overhead of the device's timers.
-    #[serde(alias = "floors")]
     pub timer_overhead: Option<ScriptedOverhead>,
     /// Other processes that the device reports.
     #[serde(default)]
     pub others: Vec<String>,
     /// Reasons for throttled clocks that the device reports.
-    #[serde(default, alias = "held_down")]
+    #[serde(default)]
     pub throttled: Vec<String>,
     /// Simulated devices, numbered from 0; one with default settings where none is listed.
     #[serde(default, rename = "device")]
     devices: Vec<Spanned<Scripted>>,
     /// Peaks, where they do not follow from the times.
-    #[serde(alias = "ceilings")]
     peaks: Option<Spanned<ScriptedPeaks>>,
     #[serde(default, rename = "variant")]
     variants: Vec<Spanned<Named>>,
@@ -243,7 +241,7 @@ mod tests {
     use super::*;
 
     fn case(op: &str, n: u64) -> Case {
-        Case { op: op.into(), n, dtype: DType::F32, density: None, shape: None, matrix: None, seed: 1 }
+        Case::square(op, n, DType::F32, 1)
     }
 
     /// Returns the script of the variant `a`, followed by these keys and tables.
@@ -283,10 +281,7 @@ mod tests {
         assert!(refusal("").contains("no [[variant]]"));
         for (rest, part) in [
             ("op = 'matmull'\n", "line 1: op = \"matmull\" matches no op: did you mean \"matmul\"?"),
-            ("ops = ['fft', 'ftt']\n", "line 1: ops = \"ftt\" matches no op: did you mean \"fft\"?"),
             ("side = 'gup'\n", "line 3: unknown side 'gup': did you mean 'gpu'?"),
-            ("accuracy = 'tf23'\n", "line 3: unknown accuracy 'tf23': did you mean 'tf32'?"),
-            ("dtypes = ['f23']\n", "line 3: unknown dtype 'f23': did you mean 'f32'?"),
             ("dtypes = []\n", "line 1: variant a has no dtype"),
             ("sied = 'cpu'\n", "line 3: unknown key 'sied': did you mean 'side'?"),
             ("[[variant]]\nname = ''\n", "line 3: name is empty"),
@@ -294,18 +289,13 @@ mod tests {
             ("[[variant]]\nname = 'a'\nop = 'fft'\n", "line 3: two variants of fft are named a"),
             ("[start]\noutcome = 'crahs'\n", "line 4: unknown outcome 'crahs': did you mean 'crash'?"),
             ("[[device]]\nfactor = 0\n", "line 3: factor must be above 0"),
-            ("[[device]]\nfactr = 1\n", "line 4: unknown key 'factr': did you mean 'factor'?"),
-            ("[device]\nfactor = 1\n", "line 3: write [[device]] with two brackets"),
             ("[peaks]\nread = 0", "line 3: read must be a rate above 0"),
-            ("[peaks]\nraed = 1", "line 4: unknown key 'raed': did you mean 'read'?"),
             (
                 "[peaks]\nmatmul = { f23 = 1e12 }",
                 "line 3: unknown matmul precision f23: choose from f32, f64",
             ),
             ("[peaks]\nupload = { pinned = 1e9 }", "line 4: the key 'pageable' is missing"),
-            ("[peaks]\noutcome = 'crahs'", "line 4: unknown outcome 'crahs': did you mean 'crash'?"),
             ("[rule]\nnoise = 0.1\n", "line 3: write [[rule]] with two brackets"),
-            ("[[rule]]\ntim = '1ms'\n", "line 4: unknown key 'tim': did you mean 'time'?"),
             ("[[rule]]\ntime = '1 parsec'\n", "line 4: duration '1 parsec'"),
             ("[[rule]]\ntime = 0\n", "line 4: duration '0' is not above zero"),
             (
@@ -314,8 +304,6 @@ mod tests {
             ),
             ("[[rule]]\nnoise = -1.0\n", "line 3: noise must be"),
             ("[[rule]]\ndrift = -1\n", "line 3: drift must be"),
-            ("[[rule]]\noutlier_factor = 0\n", "line 3: outlier_factor must be"),
-            ("[[rule]]\noutcome = 'crahs'\n", "line 4: unknown outcome 'crahs': did you mean 'crash'?"),
             ("[[rule]]\nanswer = 'worng'\n", "line 4: unknown answer 'worng': did you mean 'wrong'?"),
             ("[[rule]]\nafter = -1\n", "line 4: after must be a whole number, 0 or more, not -1"),
             ("[[rule]]\nn = '5..3'\n", "line 4: n = \"5..3\" is reversed"),
@@ -324,8 +312,6 @@ mod tests {
                 "[[rule]]\nvariant = 'b*'\n",
                 "line 3: variant = \"b*\" matches no variant of the script (valid: a)",
             ),
-            ("[[rule]]\nop = 'ftt'\n", "line 3: op = \"ftt\" matches no op: did you mean \"fft\"?"),
-            ("[[rule]]\ndtype = 'f23'\n", "line 3: dtype = \"f23\" matches no dtype"),
             ("op = 'sin'\n[[rule]]\nop = 'fft'\n", "line 4: no variant named * supports op fft"),
         ] {
             let error = refusal(&format!("[[variant]]\nname = 'a'\n{rest}"));

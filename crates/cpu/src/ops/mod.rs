@@ -53,7 +53,7 @@ mod tests {
     use crate::libs::blas;
 
     #[test]
-    fn names_are_unique_and_every_library_runs_by_default() {
+    fn names_are_unique_and_preferred_libraries_run_by_default() {
         let libraries: Vec<Arc<BlasLibrary>> = blas::all(&[]).into_iter().map(Arc::new).collect();
         let listed = list(&libraries);
         let mut titles: Vec<String> = listed.iter().map(AvailableVariant::title).collect();
@@ -64,7 +64,8 @@ mod tests {
         for library in &libraries {
             let matmul = format!("matmul/{}", library.word());
             let matmul = listed.iter().find(|listed| listed.title() == matmul).unwrap();
-            assert!(matmul.variant.default && matmul.needs(library.word()));
+            assert_eq!(matmul.variant.default, library.is_preferred());
+            assert!(matmul.needs(library.word()));
             assert!(matmul.variant.summary.contains(&library.name()));
         }
         for title in ["solve/openblas-lu", "svd/openblas-gesvd", "solve/mkl", "svd/mkl"] {

@@ -54,9 +54,9 @@ pub(super) enum Scope {
     Further,
     /// FFTW; runs by default.
     Fftw,
-    /// Every library that has BLAS. All run by default: the fastest depends on CPU, size and type.
+    /// Every library that has BLAS; the preferred one of each vendor runs by default.
     Blas,
-    /// Every library that has LAPACK; all run by default.
+    /// Every library that has LAPACK; the preferred one of each vendor runs by default.
     Lapack,
     /// The preferred libraries that have LAPACK, only for comparison.
     FurtherLapack,
@@ -157,8 +157,10 @@ impl AvailableVariant {
             accuracy: Accuracy::Ieee,
             origin: None,
             default: match entry.scope {
-                Scope::Default | Scope::Fftw | Scope::Blas | Scope::Lapack => true,
-                Scope::Mkl => blas.as_ref().is_some_and(|library| library.is_preferred()),
+                Scope::Default | Scope::Fftw => true,
+                Scope::Blas | Scope::Lapack | Scope::Mkl => {
+                    blas.as_ref().is_some_and(|library| library.is_preferred())
+                }
                 Scope::Further | Scope::FurtherLapack | Scope::NdarrayLinalg => false,
             },
             dtypes: DType::ALL.into(),

@@ -65,7 +65,6 @@ pub fn empty() -> Report {
             started: "2026-11-21T10:00:00Z".into(),
             elapsed_s: 12.5,
             other_programs: Some(0.05),
-            time_spent: Some(TimeSpent { sampling_s: 7.5, warming_up_s: 1.0, ..TimeSpent::default() }),
             host: Host {
                 name: "node".into(),
                 os: "Linux 6.8".into(),

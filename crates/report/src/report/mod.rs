@@ -23,13 +23,11 @@ pub mod machine {
 pub mod quantity;
 mod row;
 pub mod sanitize;
-mod time_spent;
 mod validate;
 pub mod variables;
 
 pub use execute::{Clock, Execute};
 pub use row::{Outcome, Phases, Row};
-pub use time_spent::TimeSpent;
 pub use validate::check_row;
 
 use serde::{Deserialize, Serialize};
@@ -74,8 +72,6 @@ pub struct Environment {
     pub started: String,
     /// Wall time of the run so far, in seconds.
     pub elapsed_s: f64,
-    /// What that time was spent on.
-    pub time_spent: Option<TimeSpent>,
     /// Share of the CPUs' time that other programs used while the run started, from 0 to 1, if the system reports it.
     pub other_programs: Option<f64>,
     /// Warnings about the run as a whole, each with the next step.

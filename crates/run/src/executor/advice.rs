@@ -2,49 +2,16 @@
 
 use gpubench_backend::{Finding, ThreadSpeeds};
 use gpubench_report::measure::grade;
-use gpubench_report::measure::stopping::Reason;
-use gpubench_report::report::quantity::spread_text;
 use gpubench_report::report::{BackendState, Environment, QuotaPauses, RunWarning, variables};
-use gpubench_text::count::counted;
 use gpubench_text::percent;
 
-use super::cell_run::CellRun;
-
-/// A cell that did not reach the requested precision.
-#[derive(Clone, Debug)]
-pub(crate) struct ImpreciseCell {
-    cell: String,
-    width: f64,
-    is_open: bool,
-}
-
-const MAX_NAMED_CELLS: usize = 3;
-/// Multiple of the budget above which a run gets a warning.
-const OVERRUN: f64 = 1.1;
 /// Ratio of the speeds of two CPUs above which a run gets a warning.
 const MAX_SPEED_RATIO: f64 = 1.25;
 /// Share of the CPUs' time that other programs use, above which a machine counts as busy.
 pub(crate) const BUSY: f64 = 0.1;
 
-impl ImpreciseCell {
-    /// Returns the cell if its sampling ended before it was precise.
-    pub(crate) fn of(cell_run: &CellRun<'_>) -> Option<ImpreciseCell> {
-        let execute = cell_run.row.execute.as_ref()?;
-        let width = execute.summary().relative_spread();
-        let wide = execute.stopped != Some(Reason::Fixed) && width > cell_run.planned.precision();
-        let is_open = execute.stopped.is_some_and(Reason::is_open);
-        wide.then(|| ImpreciseCell { cell: cell_run.planned.cell.to_string(), width, is_open })
-    }
-}
-
-/// Returns the warnings of a run. `budget` holds the seconds requested and taken, `other_programs` the share of the CPUs'
-/// time that these used when the run started.
-pub(crate) fn of_run(
-    wide: &[ImpreciseCell],
-    budget: Option<[f64; 2]>,
-    other_programs: Option<f64>,
-    thread_speeds: Option<ThreadSpeeds>,
-) -> Vec<RunWarning> {
+/// Returns the warnings about the machine when the run started: `other_programs` is the share of the CPUs' time that these used.
+pub(crate) fn of_run(other_programs: Option<f64>, thread_speeds: Option<ThreadSpeeds>) -> Vec<RunWarning> {
     let mut warnings = vec![];
     let mut warn = |text: String, next: &str| warnings.push(RunWarning { text, next: next.into() });
     if let Some(share) = other_programs.filter(|share| *share > BUSY) {
@@ -63,31 +30,6 @@ pub(crate) fn of_run(
             ),
             "close other programs, choose cores of one kind with taskset, or use dedicated cores in a virtual machine",
         );
-    }
-    if let Some([asked, took]) = budget.filter(|[asked, took]| *took > OVERRUN * asked) {
-        warn(
-            format!(
-                "the run took {took:.0} s, over its budget of {asked:.0} s; each cell takes a minimum number of samples"
-            ),
-            "raise --budget, or choose fewer or smaller cells",
-        );
-    }
-    if budget.is_some() && !wide.is_empty() {
-        let mut widest: Vec<&ImpreciseCell> = wide.iter().collect();
-        widest.sort_by(|a, b| b.width.total_cmp(&a.width));
-        let named = widest
-            .iter()
-            .take(MAX_NAMED_CELLS)
-            .map(|one| format!("{} ±{}", one.cell, spread_text(one.width)));
-        let named = named.collect::<Vec<_>>().join(", ");
-        let unnamed = wide.len().saturating_sub(MAX_NAMED_CELLS);
-        let more = if unnamed > 0 { format!(" and {unnamed} more") } else { String::new() };
-        let cells = counted(wide.len(), "cell");
-        let next = match wide.iter().any(|wide| wide.is_open) {
-            true => "raise --budget, or relax --precision",
-            false => "relax --precision: more samples no longer help",
-        };
-        warn(format!("{cells} did not reach the requested precision: {named}{more}"), next);
     }
     warnings
 }
@@ -162,22 +104,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wide_cells_are_named_widest_first_and_only_with_a_budget() {
-        let wide: Vec<ImpreciseCell> = (1..=5)
-            .map(|k| ImpreciseCell { cell: format!("cell{k}"), width: 0.01 * f64::from(k), is_open: k == 1 })
-            .collect();
-        assert!(of_run(&wide, None, None, None).is_empty());
-        let found = of_run(&wide, Some([10.0, 10.5]), Some(0.1), None);
-        let expected = "5 cells did not reach the requested precision: \
-                        cell5 ±5.0%, cell4 ±4.0%, cell3 ±3.0% and 2 more";
-        assert_eq!(found.iter().map(|w| w.text.as_str()).collect::<Vec<_>>(), [expected]);
-        assert!(found[0].next.contains("--budget"));
-        assert!(of_run(&wide[1..], Some([10.0, 9.0]), None, None)[0].next.contains("no longer help"));
-        let late = of_run(&[], Some([10.0, 167.0]), None, None);
-        assert!(late[0].text.contains("167 s, over its budget of 10 s"));
-    }
-
-    #[test]
     fn conditions_that_distort_a_run_are_named_with_their_cause() {
         let mut environment = Environment::default();
         let backend = |description| BackendState { description, ..BackendState::default() };
@@ -225,7 +151,7 @@ mod tests {
     fn a_busy_machine_and_unequal_cpus_get_warnings() {
         let texts = |share, slowest_s| {
             let thread_speeds = Some(ThreadSpeeds { fastest_s: 1.0, slowest_s });
-            let found = of_run(&[], None, Some(share), thread_speeds);
+            let found = of_run(Some(share), thread_speeds);
             found.into_iter().map(|warning| warning.text).collect::<Vec<_>>()
         };
         assert!(texts(0.1, 1.25).is_empty());

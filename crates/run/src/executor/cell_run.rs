@@ -151,15 +151,7 @@ pub(crate) mod tests {
 
     /// Returns a planned cell of `sin` on the CPU.
     pub(crate) fn planned(n: u64, variant: &str) -> PlannedCell {
-        let case = Case {
-            op: "sin".into(),
-            n,
-            dtype: DType::F32,
-            density: None,
-            shape: None,
-            matrix: None,
-            seed: 1,
-        };
+        let case = Case::square("sin", n, DType::F32, 1);
         let cell = Cell { case, backend: "cpu".into(), variant: variant.into(), cache: Cache::Hot };
         let variant = Variant {
             op: "sin".into(),

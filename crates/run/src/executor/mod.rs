@@ -5,11 +5,9 @@
 
 mod advice;
 mod block;
-mod budget;
 mod cell_run;
 mod cell_session;
 mod earlier;
-mod estimate;
 mod inputs;
 mod interrupt;
 pub mod journal;
@@ -21,7 +19,6 @@ mod report_writer;
 mod rounds;
 mod screening;
 mod series;
-mod time_spent;
 mod workers;
 
 #[cfg(test)]
@@ -32,7 +29,6 @@ use std::time::{Duration, Instant};
 
 pub use advice::slow_kernels;
 pub use earlier::Earlier;
-pub use estimate::{RunEstimate, estimate};
 pub use interrupt::Watch;
 pub use peaks::PeakSource;
 pub use rounds::{NextSize, NextSizes, PASSES};
@@ -95,8 +91,6 @@ pub struct RunSpec {
     pub options: Options,
     /// Seed of the random order of cells.
     pub seed: u64,
-    /// Seconds the whole run should take; time that cells leave goes to those with the widest intervals.
-    pub budget_s: Option<f64>,
     /// Chooses the sizes near crossovers at which cells are added; `None` adds none.
     pub next_sizes: Option<NextSizes>,
     /// Source of the backends' peaks.

@@ -3,9 +3,7 @@
 use gpubench_report::data::generator::Stream;
 use gpubench_text::grouped::grouped;
 
-use super::PlannedCell;
 use super::cell_run::CellRun;
-use super::screening::compares_copies;
 
 /// Distinguishes these random streams from those of operands.
 const PURPOSE: u64 = 0x0072_6F75_6E64_7321;
@@ -14,8 +12,7 @@ const PURPOSE: u64 = 0x0072_6F75_6E64_7321;
 ///
 /// In the first round, in which jobs are prepared, the groups are cases, and in each the cells of a worker follow each
 /// other, so that each worker makes the operands once: the order of cases, that of workers within a case and that of
-/// cells within a worker are random. Cases that compare copies of a library come first. Later rounds are one group of
-/// all cells.
+/// cells within a worker are random. Later rounds are one group of all cells.
 pub(crate) fn of_round<'r, 'p>(
     block: &'r mut [CellRun<'p>],
     seed: u64,
@@ -26,10 +23,8 @@ pub(crate) fn of_round<'r, 'p>(
     if round > 0 {
         return vec![shuffler.shuffled(block.iter_mut().collect())];
     }
-    let planned: Vec<&PlannedCell> = block.iter().map(|cell_run| cell_run.planned).collect();
     let cases = block.chunk_by_mut(|a, b| a.planned.cell.case == b.planned.cell.case);
-    let mut cases = shuffler.shuffled(cases.collect());
-    cases.sort_by_cached_key(|case| !compares_copies(&planned, case));
+    let cases = shuffler.shuffled(cases.collect());
     let shuffle = |case: &'r mut [CellRun<'p>]| {
         let of_workers = grouped(case.iter_mut().map(|cell_run| (cell_run.worker.clone(), cell_run)));
         let workers = shuffler.shuffled(of_workers);
@@ -62,6 +57,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::executor::PlannedCell;
     use crate::executor::cell_run::tests::planned;
 
     /// Cells of three variants per size.

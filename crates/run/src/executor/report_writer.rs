@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use gpubench_backend::host::cpu_quota::QuotaWatch;
 use gpubench_backend::host::environment;
 use gpubench_report::report::sanitize::sanitize;
-use gpubench_report::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, TimeSpent, file};
+use gpubench_report::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, file};
 
 use super::RunSpec;
 use super::journal::{self, Journal};
@@ -100,13 +100,7 @@ impl ReportWriter {
 
     /// Saves the file for the last time. Returns the report, without the control characters that workers sent, and the error
     /// if it could not be saved.
-    pub(crate) fn finish(
-        mut self,
-        backends: Vec<BackendState>,
-        time_spent: TimeSpent,
-    ) -> (Report, Option<anyhow::Error>) {
-        let saving_s = self.saving.as_secs_f64();
-        self.report.environment.time_spent = Some(TimeSpent { saving_s, ..time_spent });
+    pub(crate) fn finish(mut self, backends: Vec<BackendState>) -> (Report, Option<anyhow::Error>) {
         self.describe(backends);
         // An environment that JSON cannot hold is not saved either, and that error is reported.
         let _ = sanitize(&mut self.report);

@@ -7,9 +7,6 @@ use gpubench_report::report::{Outcome, Row};
 
 use super::Observer;
 
-/// Stands for the reasons of all cells for which another copy of their library was chosen.
-const ANOTHER_COPY: &str = "another copy";
-
 pub(crate) struct ProgressLines<W> {
     sink: W,
     done: usize,
@@ -37,10 +34,8 @@ impl<W: Write> Observer for ProgressLines<W> {
         self.done += 1;
         let reason = row.reason.clone().filter(|_| row.outcome == Outcome::Skipped);
         let once = if reason.is_some() { " (each reason to skip is shown once)" } else { "" };
-        // Cells that lack the same library are skipped for the same reason, which one line gives. The reasons of cells for which another
-        // copy of their library was chosen differ by op and size, and say the same.
-        let key = if row.is_passed_over() { reason.map(|_| ANOTHER_COPY.to_owned()) } else { reason };
-        if key.is_some_and(|key| !self.reasons.insert((row.backend.clone(), key))) {
+        // Cells that lack the same library are skipped for the same reason, which one line gives.
+        if reason.is_some_and(|reason| !self.reasons.insert((row.backend.clone(), reason))) {
             return;
         }
         // A closed standard error must not end the run.

@@ -109,19 +109,13 @@ impl Client {
 
     /// Sends a request. If the worker is gone, the wait for the reply reports it.
     pub fn send(&mut self, request: &Request) {
-        if let Ok(line) = serde_json::to_string(request) {
-            self.send_line(&line);
-        }
-    }
-
-    pub(crate) fn send_line(&mut self, line: &str) {
         if let Link::Process { leader, .. } = &mut self.link {
             leader.go_on();
         }
         self.is_out_of_step |= self.replies.try_iter().any(|found| is_final(&found.reply));
-        if let Some(lines) = &self.lines {
+        if let (Some(lines), Ok(line)) = (&self.lines, serde_json::to_string(request)) {
             // An error here means that the worker has closed its end: the wait reports how it ended.
-            let _ = lines.send(line.to_owned());
+            let _ = lines.send(line);
         }
     }
 
@@ -190,11 +184,6 @@ impl Client {
     /// Asks the worker to exit cleanly; [`Client::finish`] waits for its exit.
     pub(crate) fn send_exit(&mut self) {
         self.send(&Request::Exit);
-        self.close_input();
-    }
-
-    /// Closes its standard input, as the end of this process would.
-    pub(crate) fn close_input(&mut self) {
         self.lines = None;
     }
 
@@ -203,14 +192,6 @@ impl Client {
         self.send_exit();
         if let Link::Process { leader, .. } = &mut self.link {
             leader.end(EXIT_LIMIT);
-        }
-    }
-
-    /// Waits up to `patience` for its end, then kills it. Describes an end of its own, such as `exited with code 0`.
-    pub(crate) fn ended_within(mut self, patience: Duration) -> Option<String> {
-        match &mut self.link {
-            Link::Process { leader, .. } => leader.end(patience).map(end_of),
-            Link::Thread => None,
         }
     }
 

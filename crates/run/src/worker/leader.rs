@@ -6,7 +6,6 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitSta
 use std::time::Duration;
 
 use gpubench_backend::Program;
-use gpubench_backend::host::orphans::{self, Mark};
 use gpubench_backend::host::{environment, process, search_path, threads};
 use gpubench_report::report::variables;
 
@@ -17,7 +16,6 @@ pub(super) struct Leader {
     /// `None` once its status was collected, after which the system may give its number to another process.
     child: Option<Child>,
     id: u32,
-    mark: Mark,
     is_stopped: bool,
 }
 
@@ -45,12 +43,12 @@ impl Leader {
                 command.env(name, folders);
             }
         }
-        let mark = orphans::prepare(&mut command);
+        process::end_with_thread(&mut command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| threads::explained("process", &error))?;
         let streams = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
         let id = child.id();
-        let leader = Leader { child: Some(child), id, mark, is_stopped: false };
+        let leader = Leader { child: Some(child), id, is_stopped: false };
         let ((stdin, stdout), stderr) =
             streams.ok_or_else(|| io::Error::other("it has no standard streams"))?;
         Ok((leader, (stdin, stdout, stderr)))
@@ -79,8 +77,7 @@ impl Leader {
         self.child.is_none() || process::has_ended(self.id)
     }
 
-    /// Waits up to `patience` for its end, then kills what is left of its group and its daemons, and removes what it has left
-    /// in shared memory. Returns its status if it ended by itself.
+    /// Waits up to `patience` for its end, then kills what is left of its group, and removes what it has left in shared memory. Returns its status if it ended by itself.
     pub(super) fn end(&mut self, patience: Duration) -> Option<ExitStatus> {
         let mut child = self.child.take()?;
         let by_itself = process::ends_within(self.id, patience);
@@ -92,7 +89,6 @@ impl Leader {
             return None;
         }
         let status = child.wait().ok();
-        orphans::end_rest(self.id, &self.mark);
         process::remove_leftovers(self.id);
         status.filter(|_| by_itself)
     }

@@ -96,15 +96,7 @@ mod tests {
     use gpubench_report::case::DType;
 
     fn case(seed: u64) -> Case {
-        Case {
-            op: "matmul".into(),
-            n: 2048,
-            dtype: DType::F64,
-            density: None,
-            shape: None,
-            matrix: None,
-            seed,
-        }
+        Case::square("matmul", 2048, DType::F64, seed)
     }
 
     /// Returns the resident memory of this process.

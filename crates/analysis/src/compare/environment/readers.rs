@@ -229,11 +229,6 @@ pub(super) fn sampling(
     by_op.into_iter().map(|(op, values)| FactValue::text(op, &joined(values))).collect()
 }
 
-pub(super) fn budget(source: &FactSource) -> Vec<FactValue> {
-    let words = |budget: &Json| budget.as_f64().map_or("none".into(), |seconds| format!("{seconds} s"));
-    one(source.settings().get("budget_s").map(words).as_deref())
-}
-
 /// Reads the host memory of the main copies: a run of both kinds has the same figures as one of pageable memory.
 pub(super) fn transfer(source: &FactSource) -> Vec<FactValue> {
     let chosen = words(&source.settings()["options"]["transfer"]);

@@ -89,7 +89,7 @@ fn few_samples(facts: &SamplingFacts) -> Option<Warning> {
         Reason::Fixed => "raise --samples to 10 or more, or omit it",
         Reason::Screened => SAMPLE_ALL,
         _ if facts.discarded as usize > n => "let the device cool, then run again",
-        _ => "raise --max-time or --budget, or choose a smaller size",
+        _ => "raise --max-time, or choose a smaller size",
     };
     warning(WarningKind::FewSamples, at_best, text, next)
 }
@@ -117,7 +117,7 @@ fn spread(facts: &SamplingFacts) -> Option<Warning> {
         Reason::Screened => SAMPLE_ALL,
         Reason::MostSamples => close_others(facts, "close other programs, or relax --precision"),
         Reason::OutOfTime | Reason::Precise => {
-            close_others(facts, "close other programs, or raise --max-time or --budget")
+            close_others(facts, "close other programs, or raise --max-time")
         }
     };
     warning(WarningKind::Spread, at_best, text, next)

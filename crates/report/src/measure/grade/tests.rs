@@ -154,7 +154,7 @@ fn the_text_has_the_figure_and_the_step_fits_the_reason() {
     let of = |stopped| assess(&SamplingFacts { stopped, ..good_facts(&samples, &rounds) }).warnings.remove(0);
     let late = of(Reason::OutOfTime);
     assert_eq!(late.text, "half the 95 % interval is 12 % of the median; 0.50 % was requested");
-    assert_eq!(late.next, "close other programs, or raise --max-time or --budget");
+    assert_eq!(late.next, "close other programs, or raise --max-time");
     assert!(of(Reason::Fixed).next.contains("--samples"));
     assert!(of(Reason::Plateau).next.contains("no longer"));
     assert!(of(Reason::Drift).next.contains("--rounds"));

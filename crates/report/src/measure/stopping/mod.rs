@@ -88,13 +88,6 @@ pub enum Reason {
     EndedEarly,
 }
 
-impl Reason {
-    /// Returns whether further rounds would help the cell.
-    pub fn is_open(self) -> bool {
-        matches!(self, Reason::OutOfTime | Reason::Drift)
-    }
-}
-
 /// Returns the next step after `samples` of all rounds so far, `in_round` of them in the current `round` (from 0),
 /// when sampling took `spent_s` seconds in all rounds.
 ///

@@ -40,9 +40,6 @@ pub(crate) fn check(report: &Report) -> anyhow::Result<()> {
         start(&environment.started, SHOWN)
     );
     seconds("elapsed_s", &[environment.elapsed_s]).context("environment")?;
-    if let Some(spent) = &environment.time_spent {
-        seconds("time_spent", &spent.parts_s()).context("environment")?;
-    }
     for state in &environment.backends {
         ensure!(
             state.peaks.as_ref().is_none_or(Peaks::has_rates_alone),

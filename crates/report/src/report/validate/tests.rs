@@ -43,7 +43,6 @@ fn names_that_are_no_names_are_refused_in_one_line() {
 /// A place in a report, a value that it must not hold, and the refusal.
 const CONTRADICTIONS: &str = r#"/environment/started | "yesterday" | environment: started "yesterday" is not a time such as
 /environment/elapsed_s | -1 | environment: elapsed_s contains -1e0, which is not a valid time
-/environment/time_spent | { "idle_s": -1 } | environment: time_spent contains -1e0, which is not a valid time
 /environment/backends/0/peaks | { "copy": -1 } | environment: the peaks of "cpu" include a rate outside 1e-100 to 1e100 per second
 /environment/backends/0/peaks | { "copy": 1e-300 } | environment: the peaks of "cpu" include a rate outside 1e-100 to 1e100 per second
 /rows/3/n | 0 | : n is 0

@@ -12,7 +12,6 @@ use gpubench_report::report::Outcome;
 use super::super::PlannedCell;
 use super::super::cell_run::CellRun;
 use super::super::plausible::{implausible, implausible_phases};
-use super::super::time_spent;
 use super::super::workers::format_duration;
 use super::{CellSession, SessionEnd, Steps, closed};
 use crate::worker::client::WaitError;
@@ -41,10 +40,6 @@ impl CellSession<'_> {
             }
             reply => reply,
         };
-        let took = start.elapsed().saturating_sub(stopped_for);
-        if let Ok(reply) = &reply {
-            time_spent::add(&mut self.workers.time_spent, took.as_secs_f64(), reply);
-        }
         reply.map_err(|loss| {
             let reason = match loss {
                 WaitError::Interrupted => return SessionEnd::Interrupted,

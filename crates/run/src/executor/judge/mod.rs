@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use gpubench_backend::host::temporary_folder::TemporaryFolder;
 use gpubench_backend::host::vector_registers;
 use gpubench_backend::protocol::{Answered, Reply, Request};
 use gpubench_backend::verify::{KEPT, OPERANDS_CHANGED};
@@ -17,6 +16,7 @@ use gpubench_ops::{self as op, Checked, Decisive, Op};
 use gpubench_report::case::Case;
 use gpubench_report::data::{self, Operand};
 use gpubench_report::error::CellError;
+use tempfile::TempDir;
 
 use crate::worker::operands::Operands;
 
@@ -26,7 +26,7 @@ use own::{AnswerVerdict, OwnJudge};
 #[derive(Default)]
 pub(crate) struct AnswerJudge {
     /// Private folder of the files with answers.
-    folder: Option<TemporaryFolder>,
+    folder: Option<TempDir>,
     /// Operands of the case that was judged last.
     operands: Operands,
     jobs: HashMap<u64, Known>,
@@ -54,7 +54,7 @@ impl AnswerJudge {
     pub(crate) fn new_file(&mut self) -> Result<PathBuf, String> {
         let folder = match self.folder.take() {
             Some(folder) => folder,
-            None => TemporaryFolder::new().map_err(|error| {
+            None => tempfile::Builder::new().prefix("gpubench-").tempdir().map_err(|error| {
                 format!("no temporary folder for its answer can be made ({error}): set TMPDIR to a folder with space")
             })?,
         };

@@ -69,22 +69,6 @@ impl Key {
     }
 }
 
-/// Returns the peaks of `backend` on this host that were measured last, in whatever state the backend was; `None` where
-/// there are none. Good enough for an estimate, and found without the backend's worker.
-pub(crate) fn newest(folder: &Path, backend: &str) -> Option<Peaks> {
-    let host = gpubench_backend::host::environment::host();
-    let files = std::fs::read_dir(folder).ok()?.filter_map(Result::ok);
-    let is_of_backend = |name: &str| name.strip_prefix(backend).is_some_and(|rest| rest.starts_with('-'));
-    let files = files.filter(|file| file.file_name().to_str().is_some_and(is_of_backend));
-    let kept = files.filter_map(|file| serde_json::from_slice::<Kept>(&user_cache::read(&file.path())?).ok());
-    let of_host = kept.filter(|Kept { state, .. }| {
-        state["method"] == METHOD && state["host"]["name"] == host.name && state["host"]["cpu"] == host.cpu
-    });
-    let plausible = of_host.filter_map(|kept| kept.peaks.plausible());
-    let dated = plausible.filter_map(|peaks| Some((peaks.measured.parse::<jiff::Timestamp>().ok()?, peaks)));
-    dated.max_by_key(|(measured, _)| *measured).map(|(_, peaks)| peaks)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,19 +88,8 @@ mod tests {
     }
 
     #[test]
-    fn a_file_cut_short_or_with_an_impossible_rate_or_no_date_is_none() {
+    fn a_file_with_an_impossible_rate_or_no_date_is_none() {
         let folder = tempfile::tempdir().unwrap();
-        key().write(folder.path(), &peaks());
-        let path = key().path(folder.path());
-        let whole = std::fs::read(&path).unwrap();
-        for length in 0..whole.len() {
-            std::fs::write(&path, &whole[..length]).unwrap();
-            assert_eq!(key().read(folder.path()), None, "{length} bytes");
-        }
-        // The rate of reading, 4.1e12, in another digit.
-        let changed = String::from_utf8(whole).unwrap().replace("41000", "42000");
-        std::fs::write(&path, changed).unwrap();
-        assert_eq!(key().read(folder.path()), None, "another rate");
         for (rate, measured) in [(-1.0, "2026-11-21T10:00:00Z"), (0.0, "2026-11-21T10:00:00Z"), (1.0, "soon")]
         {
             let damaged = Peaks { copy: Some(rate), measured: measured.into(), ..peaks() };
@@ -132,26 +105,6 @@ mod tests {
         other.write(folder.path(), &peaks());
         std::fs::rename(other.path(folder.path()), key().path(folder.path())).unwrap();
         assert_eq!(key().read(folder.path()), None);
-    }
-
-    #[test]
-    fn the_newest_peaks_are_those_of_the_backend_on_this_host() {
-        let folder = tempfile::tempdir().unwrap();
-        let write = |host: Host, backend: &str, state: u32, measured: &str| {
-            let environment = Environment { host, ..environment() };
-            let peaks = Peaks { read: Some(f64::from(state)), measured: measured.into(), ..peaks() };
-            Key::new(backend, &environment, &json!(state)).write(folder.path(), &peaks);
-        };
-        let here = gpubench_backend::host::environment::host();
-        let elsewhere = Host { name: "elsewhere".into(), ..here.clone() };
-        let read = || newest(folder.path(), "cpu").and_then(|peaks| peaks.read);
-        write(elsewhere, "cpu", 1, "2026-11-25T10:00:00Z");
-        write(here.clone(), "cpux", 2, "2026-11-25T10:00:00Z");
-        assert_eq!(read(), None);
-        write(here.clone(), "cpu", 3, "2026-11-23T10:00:00Z");
-        write(here.clone(), "cpu", 4, "2026-11-24T10:00:00Z");
-        write(here, "cpu", 5, "soon");
-        assert_eq!(read(), Some(4.0));
     }
 
     #[test]

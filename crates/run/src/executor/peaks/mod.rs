@@ -20,8 +20,6 @@ use crate::observe::Observer;
 use crate::worker::client::WaitError;
 use kept::Key;
 
-pub(crate) use kept::newest as newest_kept;
-
 /// Source of the backends' peaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PeakSource {
@@ -84,12 +82,7 @@ pub(crate) fn gather(
         let device = device_text(&id.backend);
         let once = if cached.is_some() { " (once per machine)" } else { "" };
         observer.measuring(&format!("measuring peak bandwidth and FLOP rate of {device}{once}"));
-        let (start, before_s) = (Instant::now(), workers.time_spent.total_s());
-        let measured = measure_all(run, &id.backend, workers, observer);
-        // The starts of workers and the waits meanwhile are counted already.
-        let counted_s = workers.time_spent.total_s() - before_s;
-        workers.time_spent.peaks_s += start.elapsed().as_secs_f64() - counted_s;
-        let (measured, warnings) = measured?;
+        let (measured, warnings) = measure_all(run, &id.backend, workers, observer)?;
         if let Some(peaks) = measured {
             let is_whole = warnings.is_empty();
             let others = || others.and_then(|others| others.share(&workers.processes()));

@@ -1,5 +1,4 @@
-//! Runs one block after another: prepares and checks each cell in its first turn, samples all cells in rounds, and spends
-//! the rest of the budget on the cells with the widest intervals.
+//! Runs one block after another: prepares and checks each cell in its first turn, and samples all cells in rounds.
 
 mod refine;
 mod screen;
@@ -11,17 +10,15 @@ use std::time::Instant;
 use gpubench_backend::external::judge_of_ops;
 use gpubench_backend::host::{environment, memory};
 use gpubench_ops::peak_share;
-use gpubench_report::measure::stopping::{Reason, Rule};
+use gpubench_report::measure::stopping::Rule;
 use gpubench_report::report::quantity::time_text;
 use gpubench_report::report::{Execute, Outcome, Report, variables};
 
-use super::budget;
 use super::cell_run::CellRun;
 use super::cell_session::CellSession;
 use super::inputs::InputFingerprints;
 use super::judge::AnswerJudge;
 use super::report_writer::ReportWriter;
-use super::screening::Copies;
 use super::workers::{Interrupted, Workers};
 use super::{PlannedCell, RunSpec, advice, block, order};
 use crate::observe::Observer;
@@ -31,13 +28,8 @@ pub(crate) struct Rounds<'a> {
     start: Instant,
     session: CellSession<'a>,
     writer: ReportWriter,
-    budget_s: Option<f64>,
-    /// True if times are simulated; the budget then counts simulated seconds.
+    /// True if times are simulated; the limit of refinement then counts simulated seconds.
     simulated: bool,
-    /// Number of cells whose block has not run yet.
-    left: usize,
-    wide: Vec<advice::ImpreciseCell>,
-    copies: Copies,
 }
 
 impl<'a> Rounds<'a> {
@@ -61,11 +53,7 @@ impl<'a> Rounds<'a> {
                 sampled_s: 0.0,
             },
             writer,
-            budget_s: run.budget_s.map(|all_s| budget::of_plan(all_s, run.next_sizes.is_some())),
             simulated: run.is_simulated(),
-            left: run.cells.len(),
-            wide: vec![],
-            copies: Copies::resumed(&run.cells, run.earlier.as_ref()),
         }
     }
 
@@ -82,8 +70,6 @@ impl<'a> Rounds<'a> {
             block.iter().for_each(|cell_run| self.record(cell_run));
             let steps = self.steps(&mut block);
             steps.inspect_err(|_| block.iter().for_each(|cell_run| self.record(cell_run)))?;
-            self.left -= block.len();
-            self.wide.extend(block.iter().filter_map(advice::ImpreciseCell::of));
         }
         Ok(())
     }
@@ -107,9 +93,6 @@ impl<'a> Rounds<'a> {
     /// Ends the workers and saves the report for the last time. Returns it, and the error if it could not be saved.
     pub(crate) fn finish(mut self) -> (Report, Option<anyhow::Error>) {
         self.session.observer.run_finished();
-        let took = self.spent_s();
-        let budget = self.run.budget_s.map(|asked| [asked, took]);
-        let time_spent = self.session.workers.time_spent;
         let states = self.session.workers.end();
         let thread_speeds = states.iter().find_map(|state| state.timer_overhead.as_ref()?.thread_speeds);
         let other_programs = self.writer.report.environment.other_programs;
@@ -119,20 +102,16 @@ impl<'a> Rounds<'a> {
             let (names, environment) = (set.map(|(name, _)| name), &self.writer.report.environment);
             self.writer.advise(advice::of_environment(environment, names, &states, quota));
         }
-        self.writer.advise(advice::of_run(&self.wide, budget, other_programs, thread_speeds));
+        self.writer.advise(advice::of_run(other_programs, thread_speeds));
         for state in &states {
             let vectors = state.description["simd"].as_str().unwrap_or_default();
             self.writer.advise(advice::slow_kernels(&state.libraries, vectors));
         }
-        self.writer.finish(states, time_spent)
+        self.writer.finish(states)
     }
 
     fn steps(&mut self, cell_runs: &mut [CellRun<'_>]) -> Result<(), Interrupted> {
-        let begin_s = self.spent_s();
-        let end_s =
-            self.budget_s.map(|all_s| begin_s + budget::share(all_s, begin_s, cell_runs.len(), self.left));
         let rounds = cell_runs.iter().map(|cell_run| cell_run.planned.sampling.rounds).max().unwrap_or(0);
-        let mut turns = cell_runs.len() * rounds as usize;
         for round in 0..rounds {
             for mut group in order::of_round(cell_runs, self.run.seed, round) {
                 if round == 0 {
@@ -140,39 +119,31 @@ impl<'a> Rounds<'a> {
                 }
                 for cell_run in group {
                     self.check_ending()?;
-                    let left_s = end_s.map_or(f64::INFINITY, |end| (end - self.spent_s()).max(0.0));
-                    let cap_s = left_s / turns as f64 * f64::from(rounds);
-                    self.turn(cell_run, round, cap_s)?;
-                    turns -= 1;
+                    self.turn(cell_run, round)?;
                 }
             }
-        }
-        if let Some(end_s) = end_s {
-            self.spend(cell_runs, rounds, end_s)?;
         }
         cell_runs.iter_mut().try_for_each(|cell_run| self.conclude(cell_run))
     }
 
-    /// Runs one cell's turn in one round. The last turn ends the cell, unless a budget may give it more. If the user asks to
-    /// stop meanwhile, the cell's other rounds follow immediately.
-    fn turn(&mut self, cell_run: &mut CellRun<'_>, round: u32, cap_s: f64) -> Result<(), Interrupted> {
+    /// Runs one cell's turn in one round. The last turn ends the cell. If the user asks to stop meanwhile, the cell's other
+    /// rounds follow immediately.
+    fn turn(&mut self, cell_run: &mut CellRun<'_>, round: u32) -> Result<(), Interrupted> {
         let rounds = cell_run.planned.sampling.rounds;
         if cell_run.has_ended() || cell_run.series.stopped.is_some() || round >= rounds {
             return Ok(());
         }
         self.session.observer.cell_started(&cell_run.planned.cell, Some(round));
-        let rule = budget::base(cell_run.planned.rule(), cap_s);
+        let rule = cell_run.planned.rule();
         self.sample(cell_run, &rule, round)?;
         for later in round + 1..rounds {
             if self.is_ending() && cell_run.series.stopped.is_none() {
                 self.sample(cell_run, &rule, later)?;
             }
         }
-        let stopped = cell_run.series.stopped;
-        let goes_on = stopped.is_none() || (self.budget_s.is_some() && stopped.is_some_and(Reason::is_open));
         if cell_run.has_ended() {
             self.finished(cell_run);
-        } else if goes_on && !self.is_ending() {
+        } else if cell_run.series.stopped.is_none() && !self.is_ending() {
             self.save_samples(cell_run);
         } else {
             self.conclude(cell_run)?;
@@ -187,26 +158,6 @@ impl<'a> Rounds<'a> {
 
     fn check_ending(&self) -> Result<(), Interrupted> {
         if self.is_ending() { Err(Interrupted) } else { Ok(()) }
-    }
-
-    /// Gives extra rounds to the cells with the widest intervals until `end_s`.
-    fn spend(&mut self, cell_runs: &mut [CellRun<'_>], rounds: u32, end_s: f64) -> Result<(), Interrupted> {
-        for round in rounds.. {
-            if self.spent_s() >= end_s {
-                break;
-            }
-            self.check_ending()?;
-            let Some(cell_run) = budget::widest(cell_runs) else { break };
-            self.session.observer.cell_started(&cell_run.planned.cell, Some(round));
-            let rule = budget::extra(cell_run.planned, cell_run.series.spent_s);
-            cell_run.series.stopped = None;
-            self.sample(cell_run, &rule, round)?;
-            match cell_run.has_ended() {
-                true => self.finished(cell_run),
-                false => self.save_samples(cell_run),
-            }
-        }
-        Ok(())
     }
 
     /// Samples a cell, and prepares it first if its worker was lost or released it.
@@ -267,7 +218,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Returns the seconds the run has taken, by the budget's clock.
+    /// Returns the seconds the run has taken; simulated ones if times are simulated.
     fn spent_s(&self) -> f64 {
         match self.simulated {
             true => self.session.sampled_s,

@@ -10,7 +10,7 @@ use crate::executor::workers::Interrupted;
 /// Maximum number of further sizes per crossover; each at least halves the interval.
 pub const PASSES: usize = 2;
 
-/// Without a budget: the share of the planned cells' time that refinement may take, and the seconds it may always take.
+/// The share of the planned cells' time that refinement may take, and the seconds it may always take.
 const TIME_SHARE: f64 = 0.25;
 const LEAST_S: f64 = 10.0;
 
@@ -31,16 +31,14 @@ impl Rounds<'_> {
         let Some(next_sizes) = self.run.next_sizes else { return Ok(()) };
         let mut cells = self.run.cells.clone();
         let begin_s = self.spent_s();
-        let end_s = self.run.budget_s.unwrap_or(begin_s + LEAST_S.max(TIME_SHARE * begin_s));
-        for pass in 0..PASSES {
+        let end_s = begin_s + LEAST_S.max(TIME_SHARE * begin_s);
+        for _ in 0..PASSES {
             let (report, left_s) = (&self.writer.report, end_s - self.spent_s());
             let added = affordable(next_sizes(report), &cells, left_s, |row| cost_s(row, self.simulated));
             if added.is_empty() {
                 break;
             }
             *self.writer.report.environment.planned_rows.get_or_insert(0) += added.len() as u64;
-            // Each pass may spend an equal part of the rest of the budget.
-            (self.left, self.budget_s) = ((PASSES - pass) * added.len(), self.run.budget_s);
             let first = cells.len();
             self.session.observer.cells_added(first + added.len());
             self.run_cells(&added, first)?;
@@ -50,7 +48,7 @@ impl Rounds<'_> {
     }
 }
 
-/// Returns the seconds that the cell of this row took, by the budget's clock.
+/// Returns the seconds that the cell of this row took, by the clock of [`Rounds::spent_s`].
 fn cost_s(row: &Row, simulated: bool) -> f64 {
     let sampled_s = row.execute.as_ref().map_or(0.0, |execute| execute.spent_s);
     let around = row.phases.as_ref().filter(|_| !simulated);

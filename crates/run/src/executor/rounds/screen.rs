@@ -1,7 +1,6 @@
 //! Screens the cells of a case in their first round, before any is sampled to precision.
 
 use gpubench_report::measure::stopping::Reason;
-use gpubench_report::report::Outcome;
 
 use super::Rounds;
 use crate::executor::cell_run::CellRun;
@@ -9,15 +8,8 @@ use crate::executor::screening::{self, Competitor, Standing};
 use crate::executor::workers::Interrupted;
 
 impl Rounds<'_> {
-    /// Ends the cells of a case that a few executions show to be far behind, and those of copies that were not chosen.
+    /// Ends the cells of a case that a few executions show to be far behind.
     pub(super) fn screen(&mut self, case: &mut [&mut CellRun<'_>]) -> Result<(), Interrupted> {
-        for cell_run in case.iter_mut().filter(|cell_run| cell_run.may_be_screened()) {
-            if let Some(reason) = self.copies.reason_against(cell_run.planned) {
-                cell_run.row.screened = true;
-                cell_run.close(Outcome::Skipped, reason, None);
-                self.finished(cell_run);
-            }
-        }
         for mut race in screening::races(case) {
             for batch in 0..screening::MAX_BATCHES {
                 for one in race.iter_mut().filter(|one| one.is_open) {
@@ -25,9 +17,6 @@ impl Rounds<'_> {
                     screening::keep_faster(&mut one.best, times);
                 }
                 self.drop_out(&mut race, batch)?;
-            }
-            for cell_run in self.copies.choose(race) {
-                self.end_screened(cell_run)?;
             }
         }
         Ok(())
@@ -56,15 +45,11 @@ impl Rounds<'_> {
                 && !cell_run.has_ended()
                 && cell_run.series.spent_s < screening::max_s(cell_run.planned);
             if standing == Standing::Behind && !cell_run.has_ended() {
-                self.end_screened(cell_run)?;
+                cell_run.row.screened = true;
+                cell_run.series.stopped = Some(Reason::Screened);
+                self.conclude(cell_run)?;
             }
         }
         Ok(())
-    }
-
-    fn end_screened(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), Interrupted> {
-        cell_run.row.screened = true;
-        cell_run.series.stopped = Some(Reason::Screened);
-        self.conclude(cell_run)
     }
 }

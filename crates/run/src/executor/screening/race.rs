@@ -49,11 +49,6 @@ pub(crate) fn standings<'t>(times: impl IntoIterator<Item = &'t [f64]>, batch: u
     intervals.iter().map(standing).collect()
 }
 
-/// Returns whether the first competitor is slower than the second by more than `ratio`, beyond the intervals of both.
-pub(crate) fn is_slower(first: &[f64], second: &[f64], ratio: f64) -> bool {
-    TimeInterval::of(first).low > ratio * TimeInterval::of(second).high
-}
-
 /// Geometric mean of some times, and its interval, in seconds.
 #[derive(Clone, Copy, Debug)]
 struct TimeInterval {

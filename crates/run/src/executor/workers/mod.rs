@@ -9,7 +9,7 @@ use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_backend::{Options, Peaks, Side};
 use gpubench_report::error::Unavailable;
-use gpubench_report::report::{BackendState, Outcome, TimeSpent};
+use gpubench_report::report::{BackendState, Outcome};
 
 use super::RunSpec;
 use super::interrupt::{Stop, Watch};
@@ -58,7 +58,6 @@ pub(crate) struct Workers {
     options: Options,
     start_limit: Duration,
     stop: &'static Stop,
-    pub(crate) time_spent: TimeSpent,
 }
 
 impl Workers {
@@ -73,7 +72,6 @@ impl Workers {
             options: run.options.clone(),
             start_limit: start_limit(run.cell_timeout),
             stop,
-            time_spent: TimeSpent::default(),
         };
         for planned in &run.cells {
             workers.slot(&WorkerId::of_backend(&planned.cell.backend)).is_planned = true;
@@ -117,7 +115,7 @@ impl Workers {
                 WorkerState::Ready(_) | WorkerState::Unavailable(_) => break,
                 WorkerState::Absent => slot.launch(&self.launcher, &self.options),
                 WorkerState::Starting(_) => {
-                    slot.settle(self.start_limit, self.stop, &mut self.time_spent, observer)?;
+                    slot.settle(self.start_limit, self.stop, observer)?;
                 }
             }
         }
@@ -136,17 +134,15 @@ impl Workers {
         observer: &mut dyn Observer,
     ) -> Result<(), Interrupted> {
         for slot in &mut self.slots {
-            slot.settle(self.start_limit, self.stop, &mut self.time_spent, observer)?;
+            slot.settle(self.start_limit, self.stop, observer)?;
         }
         let Some(before) = self.at_work.replace(id.clone()).filter(|before| before != id) else {
             return Ok(());
         };
-        let start = Instant::now();
         self.request(&before, &Request::Rest, REST_LIMIT)?;
         if let WorkerState::Ready(client) = &mut self.slot(&before).state {
             client.stop();
         }
-        self.time_spent.idle_s += start.elapsed().as_secs_f64();
         Ok(())
     }
 

@@ -1,14 +1,14 @@
 //! Keeps the state of one worker in a run: its current process and its entry in the report.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gpubench_backend::Options;
 use gpubench_backend::WorkerId;
 use gpubench_backend::host::threads;
 use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_report::error::Unavailable;
-use gpubench_report::report::{BackendState, Outcome, TimeSpent};
+use gpubench_report::report::{BackendState, Outcome};
 
 use super::super::interrupt::Stop;
 use super::{Interrupted, NoWorker, SEE_DOCTOR};
@@ -83,13 +83,12 @@ impl Slot {
         }
     }
 
-    /// Waits up to `limit` for a starting worker, and adds the wait to `spent`. Afterwards it is ready, given up, or absent
+    /// Waits up to `limit` for a starting worker. Afterwards it is ready, given up, or absent
     /// with one more failed start.
     pub(crate) fn settle(
         &mut self,
         limit: Duration,
         stop: &Stop,
-        spent: &mut TimeSpent,
         observer: &mut dyn Observer,
     ) -> Result<(), Interrupted> {
         let mut client = match std::mem::replace(&mut self.state, WorkerState::Absent) {
@@ -99,7 +98,7 @@ impl Slot {
                 return Ok(());
             }
         };
-        let (startup, begun) = (client.started(), Instant::now());
+        let startup = client.started();
         observer.phase(&format!("starting {}", self.id));
         let is_over = || stop.is_asked();
         let mut reply = client.wait(startup + SLOW_START.min(limit / 2), &is_over, &mut |_| {});
@@ -107,7 +106,6 @@ impl Slot {
             observer.slow_start(&self.id.to_string(), &format_duration(limit));
             reply = client.wait(startup + limit, &is_over, &mut |_| {});
         }
-        spent.starting_s += begun.elapsed().as_secs_f64();
         match reply {
             Ok(Reply::Ready { description, timer_overhead, peaks_depend_on }) => {
                 self.peaks_depend_on = peaks_depend_on;

@@ -256,12 +256,6 @@ impl BackendSession {
         }
     }
 
-    /// Returns whether a job shows its answer, so that fingerprints can be compared.
-    #[cfg(test)]
-    fn shows_answer(&mut self, number: u64) -> bool {
-        self.jobs.get_mut(&number).is_some_and(|ready| !ready.job.contents().answer.is_empty())
-    }
-
     fn verify_ready(&mut self, ready: &mut Ready, last: bool) -> Result<(), Unverified> {
         let Ready { job, cell, has_operands, rounding, judged, sampled, .. } = ready;
         let proof = match last {

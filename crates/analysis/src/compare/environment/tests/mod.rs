@@ -16,7 +16,6 @@ fn report() -> Report {
         json!({ "op": op, "sampling": sampling })
     };
     environment.settings = json!({
-        "budget_s": null,
         "isolate": true,
         "options": { "transfer": "pageable", "sim": null, "device": 0 },
         "sweeps": [sweep("matmul"), sweep("spgemm")],
@@ -165,7 +164,6 @@ fn each_fact_is_found_with_its_severity_and_both_values() {
         (sampling(1, "samples", json!(30)), "samples warn: spgemm: until precise | spgemm: 30"),
         (sampling(1, "warmup", json!(5)), "warmup warn: spgemm: 2 | spgemm: 5"),
         (sampling(1, "rounds", json!(5)), "rounds warn: spgemm: 3 | spgemm: 5"),
-        (by(|e| e.settings["budget_s"] = json!(60.0)), "budget warn: none | 60 s"),
         (by(|e| e.settings["isolate"] = json!(false)), "isolation warn: worker processes | one process"),
         (
             by(|e| drop(e.variables.insert("OMP_NUM_THREADS".into(), "4".into()))),
@@ -235,12 +233,11 @@ fn threads_of_libraries_do_not_count_where_each_row_has_its_own() {
 #[test]
 fn no_recorded_condition_is_left_out_of_the_comparison() {
     // Values that name or describe the run, or that follow from others.
-    const NO_CONDITIONS: [&str; 22] = [
+    const NO_CONDITIONS: [&str; 21] = [
         "/argv",
         "/elapsed_s",
         "/planned_rows",
         "/started",
-        "/time_spent",
         "/variables_rule",
         "/warnings",
         "/backends/0/available",
