@@ -183,10 +183,41 @@ mod tests {
 
     /// Returns the contrast of two colours, from 1 to 21: WCAG 2.2.
     fn contrast(a: Rgb, b: Rgb) -> f64 {
-        let luminance =
-            |color| linear(color).iter().zip([0.2126, 0.7152, 0.0722]).map(|(a, b)| a * b).sum::<f64>();
+        let luminance = |color| times(&[[0.2126, 0.7152, 0.0722]; 3], linear(color))[0];
         let (a, b) = (luminance(a), luminance(b));
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    fn times(matrix: &[[f64; 3]; 3], v: [f64; 3]) -> [f64; 3] {
+        matrix.map(|row| row.iter().zip(v).map(|(a, b)| a * b).sum())
+    }
+
+    /// Colours as seen by a viewer without one kind of cone: G. M. Machado, M. M. Oliveira, L. A. F. Fernandes, "A
+    /// physiologically-based model for simulation of color vision deficiency", IEEE TVCG 15 (2009).
+    const SIGHTS: [[[f64; 3]; 3]; 3] = [
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    ];
+
+    /// Returns a colour's coordinates in a perceptually uniform space: B. Ottosson, "A perceptual color space" (2020).
+    fn oklab(light: [f64; 3]) -> [f64; 3] {
+        let cones = times(
+            &[
+                [0.4122214708, 0.5363325363, 0.0514459929],
+                [0.2119034982, 0.6806995451, 0.1073969566],
+                [0.0883024619, 0.2817188376, 0.6299787005],
+            ],
+            light.map(|c| c.clamp(0.0, 1.0)),
+        );
+        times(
+            &[
+                [0.2104542553, 0.7936177850, -0.0040720468],
+                [1.9779984951, -2.4285922050, 0.4505937099],
+                [0.0259040371, 0.7827717662, -0.8086757660],
+            ],
+            cones.map(f64::cbrt),
+        )
     }
 
     /// The colours of data.
@@ -243,6 +274,22 @@ mod tests {
             }
             assert_contrast(theme, Role::Better, Role::Ground, 4.5);
             own.iter().for_each(|&(color, ground)| assert_contrast(theme, color, ground, 4.5));
+        }
+    }
+
+    #[test]
+    fn colours_of_data_differ_for_people_who_see_no_red_or_no_green() {
+        for theme in Theme::ALL {
+            for sight in &SIGHTS {
+                let seen = |role: Role| oklab(times(sight, linear(role.rgb(theme))));
+                for (index, &a) in DATA.iter().enumerate() {
+                    for &b in &DATA[..index] {
+                        let distance =
+                            seen(a).iter().zip(seen(b)).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+                        assert!(distance > 0.08, "{} {a:?} {b:?}: {distance:.3}", theme.name());
+                    }
+                }
+            }
         }
     }
 

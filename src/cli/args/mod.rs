@@ -230,8 +230,8 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_name = "LIST", default_value = "png")]
     pub format: String,
 
-    /// Charts to draw: overview, speedup, throughput, time, roofline or all. Default: overview,speedup,throughput,
-    /// and time for ops without a throughput
+    /// Charts to draw: overview, speedup, throughput, time, grid, roofline or all. Default: overview,speedup,throughput,
+    /// grid, and time for ops without a throughput
     #[arg(long, value_name = "LIST")]
     pub charts: Option<String>,
 

@@ -142,8 +142,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "LIST", help_heading = "Results")]
     pub format: Option<String>,
 
-    /// Charts to draw: overview, speedup, throughput, time, roofline or all. Default: overview,speedup,throughput,
-    /// and time for ops without a throughput
+    /// Charts to draw: overview, speedup, throughput, time, grid, roofline or all. Default: overview,speedup,throughput,
+    /// grid, and time for ops without a throughput
     #[arg(long, value_name = "LIST", help_heading = "Results")]
     pub charts: Option<String>,
 

@@ -6,7 +6,7 @@ use super::axis::Tick;
 use super::canvas::{Align, Canvas, Paint, Type};
 use super::font::{Weight, fitted};
 use super::frame::{Frame, LegendRow, LegendSample};
-use super::geometry::{CanvasPoint, Plane, corners};
+use super::geometry::{CanvasPoint, Plane, Rect, corners};
 use super::layout::{Axes, CAPTION, Extent, FrameLayout, MARGIN, SAMPLE_GAP, TEXT, TITLE, below, picture};
 use super::series::{Marks, Stroke, Style};
 
@@ -93,6 +93,10 @@ pub(crate) fn sample(canvas: &Canvas, sample: LegendSample, (left, middle): Canv
         LegendSample::Marker(style) => mark(style),
         LegendSample::Mark(shown) => marked(canvas, center, SAMPLE, shown, MARKER * scale),
         LegendSample::Crossover => crossover(canvas, center, Role::Ink, MARKER * scale),
+        LegendSample::Swatch(hue) => {
+            let area = Rect::around(center, sample.length() / 2.0, 10.0 * scale);
+            canvas.rectangle(area.corners(), hue)
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The texts around the data of a chart: titles, legend, captions.
 
+use crate::palette::Role;
+
 use super::series::{Marks, Style};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +55,8 @@ pub(crate) enum LegendSample {
     Mark(Marks),
     /// The mark of a crossover.
     Crossover,
+    /// A field of that colour.
+    Swatch(Role),
 }
 
 impl LegendSample {
@@ -60,7 +64,10 @@ impl LegendSample {
     pub(crate) fn length(self) -> f64 {
         match self {
             LegendSample::Line(_) | LegendSample::Rule(_) => 64.0,
-            LegendSample::Marker(_) | LegendSample::Mark(_) | LegendSample::Crossover => 26.0,
+            LegendSample::Marker(_)
+            | LegendSample::Mark(_)
+            | LegendSample::Crossover
+            | LegendSample::Swatch(_) => 26.0,
         }
     }
 }

@@ -9,6 +9,7 @@ mod draw;
 mod font;
 pub(crate) mod frame;
 mod geometry;
+mod grid;
 pub(crate) mod layout;
 pub(crate) mod lines;
 mod overview;
@@ -37,6 +38,7 @@ use rayon::prelude::*;
 use canvas::Canvas;
 pub(crate) use canvas::SIZE;
 use frame::Frame;
+use grid::GridChart;
 use layout::Extent;
 use lines::LineChart;
 use lines::quantity::Quantity;
@@ -100,6 +102,8 @@ pub struct Drawing<'a> {
 pub(crate) enum Chart {
     /// Time, throughput or speed-ups against size.
     Lines(LineChart),
+    /// Speed-ups by two dimensions.
+    Grid(GridChart),
     /// Cells under the peaks of their machine.
     Roofline(Roofline),
     /// Speed-ups of all ops.
@@ -111,6 +115,7 @@ impl Chart {
         match self {
             Chart::Overview(_) => ChartKind::Overview,
             Chart::Lines(chart) => chart.kind,
+            Chart::Grid(_) => ChartKind::Grid,
             Chart::Roofline(_) => ChartKind::Roofline,
         }
     }
@@ -118,6 +123,7 @@ impl Chart {
     fn frame(&self) -> &Frame {
         match self {
             Chart::Lines(chart) => &chart.frame,
+            Chart::Grid(chart) => &chart.frame,
             Chart::Roofline(chart) => &chart.frame,
             Chart::Overview(chart) => &chart.frame,
         }
@@ -128,6 +134,7 @@ impl Chart {
         let canvas = Canvas::new(extent.size());
         match self {
             Chart::Lines(chart) => lines::draw(chart, extent, &canvas),
+            Chart::Grid(chart) => grid::draw(chart, extent, &canvas),
             Chart::Roofline(chart) => roofline::draw(chart, extent, &canvas),
             Chart::Overview(chart) => overview::draw(chart, &canvas),
         }
@@ -135,7 +142,7 @@ impl Chart {
     }
 }
 
-/// The charts of one or several named reports. Of one: the overview, then speed-ups, throughput and times by op,
+/// The charts of one or several named reports. Of one: the overview, then speed-ups, grids, throughput and times by op,
 /// element type and state of the caches, then the rooflines. Several share charts, of speed-ups, throughput and times.
 ///
 /// Ops and backends without measured rows have no chart.
@@ -157,6 +164,9 @@ pub(crate) fn charts(reports: &[(&str, &Report)], selection: Selection) -> Vec<C
             |quantity: Quantity| lines::variants::chart(sheet, quantity, captions(quantity.caption()));
         if draws(ChartKind::SpeedUp) {
             charts.extend(lines::speed_up::chart(sheet, captions(text::SPEED_UPS)).map(Chart::Lines));
+        }
+        if alone.is_some() && draws(ChartKind::Grid) {
+            charts.extend(grid::chart(sheet, captions(text::GRID)).map(Chart::Grid));
         }
         let quantity = throughput.filter(|_| draws(ChartKind::Throughput));
         let time = draws(ChartKind::Time).then_some(Quantity::Time);

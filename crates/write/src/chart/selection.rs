@@ -13,17 +13,20 @@ pub enum ChartKind {
     Throughput,
     /// Time against size.
     Time,
+    /// Speed-ups by two dimensions of a shape.
+    Grid,
     /// Cells under the peaks of their machine.
     Roofline,
 }
 
 impl ChartKind {
     /// Every kind, in the order in which their names are listed.
-    pub const ALL: [ChartKind; 5] = [
+    pub const ALL: [ChartKind; 6] = [
         ChartKind::Overview,
         ChartKind::SpeedUp,
         ChartKind::Throughput,
         ChartKind::Time,
+        ChartKind::Grid,
         ChartKind::Roofline,
     ];
 
@@ -34,6 +37,7 @@ impl ChartKind {
             ChartKind::SpeedUp => "speedup",
             ChartKind::Throughput => "throughput",
             ChartKind::Time => "time",
+            ChartKind::Grid => "grid",
             ChartKind::Roofline => "roofline",
         }
     }
@@ -42,7 +46,7 @@ impl ChartKind {
 /// The kinds of charts to draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
-    /// The overview, speed-ups and throughput; times for ops without a throughput.
+    /// The overview, speed-ups, throughput and grids; times for ops without a throughput.
     #[default]
     Default,
     /// The kinds of [`ChartKind::ALL`] at whose index there is `true`.
@@ -64,7 +68,7 @@ impl Selection {
     pub(crate) fn draws(self, kind: ChartKind, has_throughput: bool) -> bool {
         match self {
             Selection::Default => match kind {
-                ChartKind::Overview | ChartKind::SpeedUp | ChartKind::Throughput => true,
+                ChartKind::Overview | ChartKind::SpeedUp | ChartKind::Throughput | ChartKind::Grid => true,
                 ChartKind::Time => !has_throughput,
                 ChartKind::Roofline => false,
             },

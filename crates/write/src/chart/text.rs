@@ -50,6 +50,7 @@ pub(crate) const OVERVIEW: Caption = (
     "Host clock. Best correct variant of each{side}. Bands and columns: 95 % intervals. Log axes; x: N.",
     false,
 );
+pub(crate) const GRID: Caption = ("Medians. !: unreliable. tie: neither is measurably faster.", true);
 pub(crate) const ROOFLINE: Caption = ("Points: medians. Peaks: measured on this machine.", true);
 
 /// The lines at the foot of a chart: a machine per line, then how the figures came about.

@@ -13,6 +13,7 @@ use crate::chart::series::{ChartSeries, Style};
 pub(crate) fn text_dump(charts: &[Chart]) -> String {
     let one = |chart: &Chart| match chart {
         Chart::Lines(chart) => lines(chart),
+        Chart::Grid(chart) => frame(&chart.frame, &chart.axes),
         Chart::Roofline(chart) => roofline(chart),
         Chart::Overview(chart) => overview(chart),
     };

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Print a sweep of random shapes that compares `auto` with CuPy, PyTorch and JAX, for `gpubench run --config FILE`.
+
+usage: random_shapes.py SEED [COUNT [OP ...]]       COUNT: shapes per op, 60 without it; OP: only these ops, with the same shapes
+
+Dimensions have uniform logarithms, batches are 1 to 10000. A shape whose float64 operands exceed 1 GiB is drawn again.
+"""
+import math, random, sys
+
+# Per op: the largest value of each dimension, and the elements of all operands of one problem.
+OPS = {
+    "matmul": ({"m": 8192, "n": 8192, "k": 8192}, lambda m, n, k: m * k + k * n + m * n),
+    "elementwise": ({"rows": 65536, "cols": 65536}, lambda rows, cols: 2 * rows * cols),
+    "reduction": ({"rows": 65536, "cols": 65536}, lambda rows, cols: rows * cols),
+    "fft": ({"nx": 4096, "ny": 1024, "nz": 128}, lambda *extents: 3 * math.prod(extents)),
+    "solve": ({"n": 4096, "rhs": 256}, lambda n, rhs: n * n + 2 * n * rhs),
+    "svd": ({"m": 4096, "n": 1024}, lambda m, n: 2 * (m + n) * min(m, n)),
+}
+UNBATCHED = ["elementwise", "reduction"]
+LAYOUTS = ["nn", "nt", "tn", "tt"]
+BYTES = 1 << 30
+HEAD = """\
+# {count} random shapes per op, by results/random_shapes.py {command}.
+
+dtypes = ["f32", "f64"]
+cache = "hot"
+backends = ["cuda", "cupy", "torch", "jax"]
+max-time = "100ms"
+rounds = 3
+refine = false
+versus = "cupy:cuda"
+# The comparison is of data on the device. Copies of ordinary memory would take a quarter of the run.
+transfer = "pinned"
+"""
+
+
+def shape(draw, op):
+    """Returns a shape of an op as `--shape` takes it."""
+    largest, elements = OPS[op]
+    while True:
+        names = list(largest)
+        if op == "fft":
+            names = names[: draw.randint(1, 3)]
+        drawn = {name: round(largest[name] ** draw.random()) for name in names}
+        batch = 1 if op in UNBATCHED or draw.random() < 0.4 else round(10000 ** draw.random())
+        if 8 * batch * elements(*drawn.values()) > BYTES:
+            continue
+        words = ["%s=%d" % pair for pair in drawn.items()]
+        words += ["batch=%d" % batch] if batch > 1 else []
+        words += ["layout=" + draw.choice(LAYOUTS)] if op == "matmul" else []
+        return ",".join(words)
+
+
+def main():
+    seed, count = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 60
+    draw, ops = random.Random(seed), sys.argv[3:] or list(OPS)
+    print(HEAD.format(count=count, command=" ".join(sys.argv[1:])), end="")
+    for op in OPS:
+        shapes = [shape(draw, op) for _ in range(count)]
+        if op in ops:
+            print('\n[[sweep]]\nops = ["%s"]\nshape = [\n%s]' % (op, "".join('    "%s",\n' % one for one in shapes)))
+
+
+main()
