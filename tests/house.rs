@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// The crates that measure.
-const MEASURE: [&str; 5] = ["backend", "cpu", "cuda", "tuned", "run"];
+const MEASURE: [&str; 6] = ["backend", "cpu", "cuda", "tuned", "record", "run"];
 
 /// The crates that read reports, each after those that it may use.
 const READ: [&str; 3] = ["analysis", "document", "write"];

@@ -9,6 +9,7 @@ mod hints;
 mod inventory;
 mod merge;
 mod newest;
+mod record;
 mod redraw;
 mod run;
 mod show;
@@ -58,8 +59,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn dispatch(command: Command) -> Result<ExitCode> {
-    // A worker makes its pools for the threads that its requests ask for, and a list or a schema needs none.
-    if !matches!(command, Command::Worker { .. } | Command::List { .. } | Command::Schema { .. }) {
+    // A worker makes its pools for the threads that its requests ask for; a list, a schema or a recording needs none.
+    let needs_none = matches!(
+        command,
+        Command::Worker { .. } | Command::List { .. } | Command::Schema { .. } | Command::Record(_)
+    );
+    if !needs_none {
         threads::start_pool();
     }
     match command {
@@ -74,6 +79,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
             doctor::run(json, &options_with(&blas)?, python.as_deref(), &mut text)?;
             stream::print_bytes(&text)?;
         }
+        Command::Record(args) => return record::run(&args),
         Command::Show(args) => show::run(&args)?,
         Command::Merge(args) => merge::run(&args)?,
         Command::Plot(args) => redraw::plot(&args)?,

@@ -13,6 +13,7 @@ mod own;
 mod peaks;
 mod plans;
 mod python;
+mod record;
 mod report;
 mod results;
 mod resume;

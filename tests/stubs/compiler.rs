@@ -9,8 +9,13 @@ pub(crate) fn compile(text: &str, library: &Path) -> Result<(), String> {
     std::fs::write(&source, text).map_err(|error| format!("{}: {error}", source.display()))?;
     // A library that is open is found by this name.
     let soname = format!("-Wl,-soname,{}", library.file_name().unwrap_or_default().display());
-    let mut cc = Command::new("cc");
-    let output = cc.args(["-shared", "-fPIC", &soname, "-o"]).args([library, source.as_path()]).output();
+    let [library, source] = [library, source.as_path()].map(|path| path.display().to_string());
+    compile_with(&["-shared", "-fPIC", &soname, "-o", &library, &source])
+}
+
+/// Runs the compiler with these arguments. The error is the compiler's message.
+pub(crate) fn compile_with(arguments: &[&str]) -> Result<(), String> {
+    let output = Command::new("cc").args(arguments).output();
     let output = output.map_err(|error| format!("cc: {error}"))?;
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }

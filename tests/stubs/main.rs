@@ -10,6 +10,7 @@ mod compiler;
 mod driver;
 mod nvrtc;
 mod power;
+mod record;
 
 use std::path::PathBuf;
 use std::process::Command;

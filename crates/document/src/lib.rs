@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod blocks;
+pub mod calls;
 pub mod comparison;
 pub mod fleet;
 pub mod report;

@@ -17,6 +17,7 @@ macro_rules! names {
     };
 }
 
+pub mod calls;
 pub mod case;
 mod conditions;
 pub mod data;

@@ -16,6 +16,7 @@ pub(crate) use run::{RunArgs, common_help};
 use crate::cli::baseline::BaselineCommand;
 use crate::cli::compare::CompareArgs;
 use crate::cli::merge::MergeArgs;
+use crate::cli::record::RecordArgs;
 use crate::cli::stream::ColorArgs;
 use crate::cli::trend::TrendArgs;
 use crate::settings::names;
@@ -80,6 +81,8 @@ Examples:
         #[arg(long, value_name = "PATH")]
         python: Option<PathBuf>,
     },
+    /// Record which library routines a program calls
+    Record(RecordArgs),
     /// Compare runs: what became slower, faster or wrong
     Compare(Box<CompareArgs>),
     /// Save runs to compare later runs with
@@ -128,7 +131,7 @@ Examples:
 
 /// The commands of the help by what they are for. A command that is not hidden is in one group.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Measure", &["run", "list", "doctor"]),
+    ("Measure", &["run", "list", "doctor", "record"]),
     ("Look at results", &["show", "report", "plot", "trend", "merge"]),
     ("Gate changes", &["compare", "baseline"]),
     ("Tools", &["schema", "completions", "man", "help"]),

@@ -1,0 +1,77 @@
+//! Runs the recorded program: signals reach it as if it ran alone, and its end becomes the end of this process.
+
+use std::fmt;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended(ExitStatus);
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0.code(), self.0.signal()) {
+            (Some(code), _) => write!(f, "exit code {code}"),
+            (None, Some(signal)) => write!(f, "signal {signal}"),
+            (None, None) => write!(f, "{}", self.0),
+        }
+    }
+}
+
+/// The process that signals are forwarded to; 0 if none runs.
+static CHILD: AtomicI32 = AtomicI32::new(0);
+
+extern "C" fn forward(signal: libc::c_int) {
+    let child = CHILD.load(Ordering::Relaxed);
+    if child > 0 {
+        // SAFETY: `kill` may be called in a handler of signals, and reads and writes no memory.
+        unsafe { libc::kill(child, signal) };
+    }
+}
+
+/// Runs a program to its end. A terminal sends its signals to the program as well, so this process ignores them; others are forwarded.
+pub(crate) fn run(mut command: Command) -> io::Result<Ended> {
+    let restore = || {
+        // SAFETY: restoring a disposition runs no code of this program. Programs ignore this signal only as gpubench does.
+        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
+        Ok(())
+    };
+    // SAFETY: the function calls nothing but `signal`, which may be called between fork and exec.
+    unsafe { command.pre_exec(restore) };
+    let mut child = command.spawn()?;
+    CHILD.store(child.id().cast_signed(), Ordering::Relaxed);
+    for (signal, handler) in [
+        (libc::SIGINT, libc::SIG_IGN),
+        (libc::SIGQUIT, libc::SIG_IGN),
+        (libc::SIGTERM, forward as *const () as libc::sighandler_t),
+        (libc::SIGHUP, forward as *const () as libc::sighandler_t),
+        (libc::SIGUSR1, forward as *const () as libc::sighandler_t),
+        (libc::SIGUSR2, forward as *const () as libc::sighandler_t),
+    ] {
+        // SAFETY: `forward` calls nothing that a handler of signals must not call.
+        unsafe { libc::signal(signal, handler) };
+    }
+    let status = child.wait();
+    CHILD.store(0, Ordering::Relaxed);
+    status.map(Ended)
+}
+
+impl Ended {
+    /// The exit code of the program. A program that a signal ended ends this process by the same signal, without a second core file.
+    pub fn exit_code(self) -> u8 {
+        if let Some(signal) = self.0.signal() {
+            let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            // SAFETY: `none` is valid for the call; the other calls take numbers.
+            unsafe {
+                libc::setrlimit(libc::RLIMIT_CORE, &none);
+                libc::signal(signal, libc::SIG_DFL);
+                libc::raise(signal);
+            }
+            // Signals that are blocked or ignored end nothing: the shells' convention.
+            return u8::try_from(128 + signal).unwrap_or(u8::MAX);
+        }
+        self.0.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+    }
+}

@@ -1,0 +1,150 @@
+//! Records which routines of BLAS, LAPACK and FFT libraries a program calls, with shapes and times.
+//!
+//! A shared object, made from `interpose/`, is preloaded into the program. It defines the routines under all their names, forwards every
+//! call to the library that the program would have reached, and counts it in a file that all processes of the program share. The file
+//! stays valid if the program crashes or is killed.
+
+mod child;
+mod program;
+mod table;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use gpubench_backend::host::environment::BUILD_REVISION;
+
+pub use child::Ended;
+use gpubench_report::calls::{Call, Calls, Others};
+use table::{Counts, Key};
+
+/// The object that programs preload; empty on systems that `record` does not support.
+static INTERPOSER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/interpose.so"));
+
+/// The variable with the path of the file that processes share; `interpose.c` reads it.
+const FILE_VARIABLE: &str = "GPUBENCH_RECORD";
+const PRELOAD: &str = "LD_PRELOAD";
+
+/// The machine that records.
+pub struct Machine {
+    /// Model of the CPU.
+    pub cpu: String,
+    /// Logical CPUs.
+    pub logical_cpus: u64,
+    /// The present in UTC, as RFC 3339.
+    pub now: String,
+}
+
+/// Runs `program`, whose first entry is its name or path, to its end, and returns its calls and how it ended. Its input and output are those of this process.
+///
+/// # Errors
+/// The system is not Linux, the program cannot be started, or it cannot be recorded; one line that says what to do. A program that fails
+/// is no error.
+pub fn record(program: &[OsString], machine: Machine) -> Result<(Calls, Ended)> {
+    ensure!(
+        !INTERPOSER.is_empty(),
+        "gpubench record preloads an object into the program, which this build supports on 64-bit Linux alone"
+    );
+    let name =
+        program.first().context("name the program after --, such as gpubench record -- python3 script.py")?;
+    program::check(name)?;
+    let folder = preloadable_folder()?;
+    let (object, file) = (folder.path().join("interpose.so"), folder.path().join("calls"));
+    std::fs::write(&object, INTERPOSER).with_context(|| format!("cannot write {}", object.display()))?;
+    std::fs::write(&file, table::empty_header())
+        .and_then(|()| std::fs::File::options().write(true).open(&file)?.set_len(table::BYTES as u64))
+        .with_context(|| format!("cannot write {}", file.display()))?;
+    let mut command = std::process::Command::new(name);
+    command.args(&program[1..]).env(FILE_VARIABLE, &file).env(PRELOAD, preload(&object));
+    let start = Instant::now();
+    let ended = child::run(command).with_context(|| format!("cannot start {}", Path::new(name).display()))?;
+    let elapsed_s = start.elapsed().as_secs_f64();
+    let bytes = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    let recording = table::Recording::read(&bytes)?;
+    let version = env!("CARGO_PKG_VERSION");
+    let calls = Calls {
+        calls_version: Calls::LAYOUT,
+        gpubench_version: BUILD_REVISION.map_or(version.into(), |revision| format!("{version} ({revision})")),
+        program: program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        started: machine.now,
+        elapsed_s,
+        ended: ended.to_string(),
+        cpu: machine.cpu,
+        logical_cpus: machine.logical_cpus,
+        processes: recording.processes,
+        threads: recording.threads,
+        overhead_s: seconds(f64::from(recording.overhead_ns)),
+        calls: recording.calls.iter().map(|(key, counts)| call(key, counts)).collect(),
+        others: Others { count: recording.others.0, total_s: seconds(recording.others.1 as f64) },
+    };
+    Ok((calls, ended))
+}
+
+fn seconds(ns: f64) -> f64 {
+    ns * 1e-9
+}
+
+fn call(key: &Key, counts: &Counts) -> Call {
+    let size = |index: usize| u64::try_from(key.dims[index]).unwrap_or(0);
+    let is_fft = key.routine == "fft";
+    let dtype = match key.dtype {
+        's' if is_fft && key.flags == "C" => "c64",
+        'd' if is_fft && key.flags == "C" => "c128",
+        's' => "f32",
+        'd' => "f64",
+        'c' => "c64",
+        _ => "c128",
+    };
+    let dim = |index: usize| if is_fft { 0 } else { size(index) };
+    let extents = (0..3).map(size).filter(|extent| is_fft && *extent > 0).collect();
+    let leading: Vec<u64> = key.lds.iter().map(|ld| ld.unsigned_abs()).collect();
+    let used = leading.iter().rposition(|ld| *ld > 0).map_or(0, |last| last + 1);
+    Call {
+        routine: key.routine.clone(),
+        dtype: dtype.into(),
+        m: dim(0),
+        n: dim(1),
+        k: dim(2),
+        rhs: dim(3),
+        extents,
+        batch: if is_fft { size(3) } else { 1 },
+        flags: key.flags.clone(),
+        row_major: key.row_major,
+        leading: leading[..used].to_vec(),
+        library: key.library.clone(),
+        threads: key.threads,
+        count: counts.count,
+        total_s: seconds(counts.total_ns as f64),
+        least_s: seconds(counts.least_ns as f64),
+        median_s: seconds(counts.median_ns()),
+        longest_s: seconds(counts.longest_ns as f64),
+        result_bytes: counts.result_bytes,
+        repeated_bytes: counts.repeated_bytes,
+    }
+}
+
+/// Makes a private folder whose path `LD_PRELOAD` can hold: spaces and colons separate its entries.
+fn preloadable_folder() -> Result<tempfile::TempDir> {
+    let folder = std::env::temp_dir();
+    let holds = |path: &Path| path.to_str().is_some_and(|path| !path.contains([' ', ':']));
+    ensure!(
+        holds(&folder),
+        "the folder for temporary files, {}, has a space or a colon in its path: set TMPDIR to another, such as TMPDIR=/tmp",
+        folder.display()
+    );
+    tempfile::Builder::new()
+        .prefix("gpubench-record-")
+        .tempdir()
+        .with_context(|| format!("cannot make a folder in {}", folder.display()))
+}
+
+/// The objects to preload: the recorder, then those of the user.
+fn preload(object: &Path) -> OsString {
+    let mut list = object.as_os_str().to_owned();
+    if let Some(others) = std::env::var_os(PRELOAD).filter(|others| !others.is_empty()) {
+        list.push(":");
+        list.push(others);
+    }
+    list
+}
