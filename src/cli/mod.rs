@@ -1,5 +1,6 @@
 //! The command line: parses the arguments, dispatches to the command, prints its output, and chooses the exit code.
 
+mod advise;
 mod args;
 mod baseline;
 mod compare;
@@ -79,6 +80,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
             doctor::run(json, &options_with(&blas)?, python.as_deref(), &mut text)?;
             stream::print_bytes(&text)?;
         }
+        Command::Advise(args) => return advise::run(&args),
         Command::Record(args) => return record::run(&args),
         Command::Show(args) => show::run(&args)?,
         Command::Merge(args) => merge::run(&args)?,

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advice;
 pub mod answer;
 pub mod compare;
 pub mod fleet;

@@ -69,7 +69,7 @@ pub fn summary(calls: &Calls) -> Vec<Block> {
 }
 
 /// `dgemm NT`, `fft c128`
-fn name(call: &Call) -> String {
+pub(crate) fn name(call: &Call) -> String {
     let letter = match call.dtype.as_str() {
         "f32" => "s",
         "f64" => "d",
@@ -102,7 +102,7 @@ fn kept(call: &Call) -> String {
 }
 
 /// Bytes with two digits: `1.2 MB`.
-fn bytes_text(bytes: f64) -> String {
+pub(crate) fn bytes_text(bytes: f64) -> String {
     let (unit, symbol) = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")]
         .into_iter()
         .find(|(unit, _)| bytes >= *unit)

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advice;
 pub mod blocks;
 pub mod calls;
 pub mod comparison;

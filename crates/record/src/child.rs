@@ -32,7 +32,10 @@ extern "C" fn forward(signal: libc::c_int) {
 }
 
 /// Runs a program to its end. A terminal sends its signals to the program as well, so this process ignores them; others are forwarded.
-pub(crate) fn run(mut command: Command) -> io::Result<Ended> {
+///
+/// # Errors
+/// The program cannot be started.
+pub fn run(mut command: Command) -> io::Result<Ended> {
     let restore = || {
         // SAFETY: restoring a disposition runs no code of this program. Programs ignore this signal only as gpubench does.
         unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
@@ -59,7 +62,12 @@ pub(crate) fn run(mut command: Command) -> io::Result<Ended> {
 }
 
 impl Ended {
-    /// The exit code of the program. A program that a signal ended ends this process by the same signal, without a second core file.
+    /// The exit code of the program; `None` if a signal ended it.
+    pub fn code(self) -> Option<u8> {
+        self.0.code().and_then(|code| u8::try_from(code).ok())
+    }
+
+    /// The exit code for this process. A program that a signal ended ends this process by the same signal, without a second core file.
     pub fn exit_code(self) -> u8 {
         if let Some(signal) = self.0.signal() {
             let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -72,6 +80,6 @@ impl Ended {
             // Signals that are blocked or ignored end nothing: the shells' convention.
             return u8::try_from(128 + signal).unwrap_or(u8::MAX);
         }
-        self.0.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+        self.code().unwrap_or(1)
     }
 }

@@ -15,7 +15,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use gpubench_backend::host::environment::BUILD_REVISION;
 
-pub use child::Ended;
+pub use child::{Ended, run as run_to_end};
 use gpubench_report::calls::{Call, Calls, Others};
 use table::{Counts, Key};
 

@@ -6,6 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
+use gpubench_text::control::single_line;
+
 use crate::report::file::{to_json, write_atomic};
 
 /// A larger file is not read: recording bounds the number of distinct calls.
@@ -187,7 +189,16 @@ impl Calls {
             "its layout is {calls_version}, and this gpubench reads {}: record again",
             Calls::LAYOUT
         );
-        let calls: Calls = serde_json::from_str(text)?;
+        let mut calls: Calls = serde_json::from_str(text)?;
+        // The file may come from somebody else, and its texts are shown.
+        let texts = calls
+            .calls
+            .iter_mut()
+            .flat_map(|call| [&mut call.routine, &mut call.dtype, &mut call.flags, &mut call.library]);
+        texts
+            .chain(&mut calls.program)
+            .chain([&mut calls.cpu, &mut calls.ended])
+            .for_each(|text| *text = single_line(text));
         for call in &calls.calls {
             let times = [call.total_s, call.least_s, call.median_s, call.longest_s];
             if call.count == 0 || !times.iter().all(|time| time.is_finite() && *time >= 0.0) {
@@ -196,5 +207,46 @@ impl Calls {
         }
         ensure!(calls.elapsed_s.is_finite() && calls.elapsed_s >= 0.0, "elapsed_s is no time");
         Ok(calls)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CALLS: &str = r#"{"calls_version": 1, "gpubench_version": "0", "program": ["a\u001b[2J"], "started": "", "elapsed_s": 1.0,
+        "ended": "exit code 0", "cpu": "", "logical_cpus": 1, "processes": 1, "threads": 1, "overhead_s": 0.0, "calls": [
+        {"routine": "gemm", "dtype": "f64", "m": 2, "n": 3, "k": 4, "flags": "N\nT", "count": 2, "total_s": 0.5, "least_s": 0.2,
+         "median_s": 0.25, "longest_s": 0.3}]}"#;
+
+    #[test]
+    fn a_file_reads_back_and_its_texts_are_harmless() {
+        let calls = Calls::parse(CALLS).unwrap();
+        assert_eq!(
+            (calls.calls[0].shape_text(), calls.count(), calls.total_s()),
+            ("2 x 3 x 4".into(), 2, 0.5)
+        );
+        assert!(!calls.program[0].contains('\u{1b}') && !calls.calls[0].flags.contains('\n'));
+        let folder = std::env::temp_dir().join(format!("gpubench-calls-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("calls.json");
+        calls.save(&file).unwrap();
+        assert_eq!(Calls::load(&file).unwrap(), calls);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn damaged_and_foreign_files_are_refused_with_the_reason() {
+        for (from, to, expected) in [
+            ("\"calls_version\": 1", "\"calls_version\": 2", "its layout is 2"),
+            ("\"count\": 2", "\"count\": 0", "the calls of gemm 2 x 3 x 4 have no valid count"),
+            ("0.25", "-1.0", "no valid count and times"),
+            ("\"elapsed_s\": 1.0", "\"elapsed_s\": -1.0", "elapsed_s"),
+            ("\"calls\": [", "\"calls\": [[", "invalid"),
+            ("{\"calls_version", "{\"other", "calls_version"),
+        ] {
+            let error = format!("{:#}", Calls::parse(&CALLS.replacen(from, to, 1)).unwrap_err());
+            assert!(error.contains(expected), "{to}: {error}");
+        }
     }
 }

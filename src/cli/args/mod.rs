@@ -13,6 +13,7 @@ use gpubench_backend::host::environment::BUILD_REVISION;
 
 pub(crate) use run::{RunArgs, common_help};
 
+use crate::cli::advise::AdviseArgs;
 use crate::cli::baseline::BaselineCommand;
 use crate::cli::compare::CompareArgs;
 use crate::cli::merge::MergeArgs;
@@ -83,6 +84,8 @@ Examples:
     },
     /// Record which library routines a program calls
     Record(RecordArgs),
+    /// Say whether a GPU would pay for a recorded program
+    Advise(AdviseArgs),
     /// Compare runs: what became slower, faster or wrong
     Compare(Box<CompareArgs>),
     /// Save runs to compare later runs with
@@ -131,7 +134,7 @@ Examples:
 
 /// The commands of the help by what they are for. A command that is not hidden is in one group.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Measure", &["run", "list", "doctor", "record"]),
+    ("Measure", &["run", "list", "doctor", "record", "advise"]),
     ("Look at results", &["show", "report", "plot", "trend", "merge"]),
     ("Gate changes", &["compare", "baseline"]),
     ("Tools", &["schema", "completions", "man", "help"]),

@@ -1,0 +1,335 @@
+//! Whether the calls of a recorded program should move to a GPU: recorded times against measured or predicted ones.
+
+mod model;
+mod problem;
+
+use std::collections::BTreeMap;
+
+use gpubench_ops as op;
+use gpubench_report::Work;
+use gpubench_report::calls::{Call, Calls};
+use gpubench_report::case::DType;
+use gpubench_report::measure::stats::median;
+use gpubench_report::report::Report;
+use serde::Serialize;
+
+use crate::answer::{Comparison, Contender, Estimate, Kind, sections};
+use model::TimeModel;
+pub use problem::{Problem, problem};
+
+/// What the calls of a program cost on a GPU.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    /// One entry per kind of call, in the order of the record.
+    pub calls: Vec<CallAdvice>,
+    /// The program as a whole.
+    pub program: ProgramAdvice,
+}
+
+/// The advice about one kind of call. Times are seconds per call.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CallAdvice {
+    /// Position in the record.
+    pub call: usize,
+    /// Mean of the recorded calls; the interval reaches to their median.
+    pub now_s: Estimate,
+    /// The best library of the CPU.
+    pub cpu: Option<TimeOf>,
+    /// A GPU with the data in its memory: launch and wait included.
+    pub gpu: Option<TimeOf>,
+    /// A GPU with copies of all operands and the answer.
+    pub gpu_copies: Option<TimeOf>,
+    /// Share of the operands that earlier recorded calls wrote or read, and that had not changed since.
+    pub kept: f64,
+    /// What to do.
+    pub verdict: Verdict,
+    /// False if the intervals of the times that decide overlap.
+    pub is_sure: bool,
+    /// True where the GPU computes the call faster than the CPU but launching it takes the gain: several calls as one would win.
+    pub batch: bool,
+}
+
+/// A time of one side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TimeOf {
+    /// Seconds per call, with the 95 % interval of a measured time or the error of the model.
+    pub seconds: Estimate,
+    /// Backend and variant that took it; `None` for a predicted time.
+    pub variant: Option<String>,
+}
+
+/// What to do with a kind of call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The GPU is faster, copies included.
+    Gpu,
+    /// The GPU is faster if the data stays in its memory.
+    GpuIfDataStays,
+    /// The CPU is faster in any case.
+    Cpu,
+    /// gpubench has no op for the call, or no time of it.
+    Unknown,
+}
+
+/// The program as a whole. Times are in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ProgramAdvice {
+    /// The recorded run.
+    pub elapsed_s: f64,
+    /// All recorded calls.
+    pub recorded_s: f64,
+    /// Recorded calls with a time on the GPU.
+    pub covered_s: f64,
+    /// Expected time without a GPU if every call had the best CPU library.
+    pub best_cpu_s: Option<Estimate>,
+    /// Expected time if calls move that are faster with all their copies.
+    pub with_copies_s: Option<Estimate>,
+    /// Expected time if data stays on the GPU where the record shows it unchanged between calls.
+    pub data_stays_s: Option<Estimate>,
+    /// Expected time if no call copied: a lower bound for a program that keeps all its data on the GPU.
+    pub without_copies_s: Option<Estimate>,
+}
+
+/// The relative error of the recorded median, which comes from a histogram.
+const MEDIAN_ERROR: f64 = 0.06;
+
+/// Calls of a kind from which putting several into one is worth the advice.
+const MANY: u64 = 100;
+
+/// Judges the calls of a program by reports of this machine.
+pub fn advise(calls: &Calls, reports: &[Report]) -> Advice {
+    let times = Times::of(reports);
+    let advice: Vec<CallAdvice> =
+        calls.calls.iter().enumerate().map(|(index, call)| times.advice(index, call)).collect();
+    let program = program(calls, &advice);
+    Advice { calls: advice, program }
+}
+
+/// How well the model predicts problems that were measured after it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verification {
+    /// Problems with a predicted and a measured time of both sides, or of the CPU alone.
+    pub problems: usize,
+    /// Median of the relative errors of the CPU's times.
+    pub cpu_error: Option<f64>,
+    /// Median of the relative errors of the GPU's times, data in its memory.
+    pub gpu_error: Option<f64>,
+    /// Share of the measured times that are in the interval of their prediction.
+    pub within_interval: Option<f64>,
+    /// Problems by the factor that the wrong side costs: less than 1.5, up to 3, and more.
+    pub wrong_side: [usize; 3],
+}
+
+/// Problems to verify predictions with: at most `count` that `measured` lacks, drawn by a seed.
+pub fn to_verify(calls: &Calls, measured: &[Problem], count: usize, seed: u64) -> Vec<Problem> {
+    let mut others = to_measure(calls, usize::MAX);
+    others.retain(|other| !measured.iter().any(|known| known.is(&other.case)));
+    let mut drawn = vec![];
+    let mut state = seed;
+    while drawn.len() < count && !others.is_empty() {
+        // D. E. Knuth's linear congruential generator; the upper bits are random enough to draw with.
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        drawn.push(others.swap_remove((state >> 33) as usize % others.len()));
+    }
+    drawn
+}
+
+/// Compares what `reports` predict for the problems of `later` with the times there.
+pub fn verify(reports: &[Report], later: &[Report]) -> Verification {
+    let (before, after) = (Times::of(reports), Times::of(later));
+    let mut errors: [Vec<f64>; 2] = [vec![], vec![]];
+    let (mut inside, mut times, mut problems, mut wrong_side) = (0, 0, 0, [0; 3]);
+    for one in &after.measured {
+        let problem = Problem { case: one.case.clone(), share: 1.0 };
+        let pair = [CPU, GPU].map(|side| Some((before.time(&problem, side)?, one.by_kind[side].clone()?)));
+        problems += usize::from(pair.iter().any(Option::is_some));
+        for (errors, found) in errors.iter_mut().zip(&pair) {
+            let Some((predicted, measured)) = found else { continue };
+            errors.push((predicted.seconds.value / measured.seconds.value - 1.0).abs());
+            let is_inside =
+                (predicted.seconds.low..=predicted.seconds.high).contains(&measured.seconds.value);
+            (inside, times) = (inside + usize::from(is_inside), times + 1);
+        }
+        if let [Some((cpu, true_cpu)), Some((gpu, true_gpu))] = &pair {
+            let ratio = true_cpu.seconds.value / true_gpu.seconds.value;
+            let says_gpu = gpu.seconds.value < cpu.seconds.value;
+            let loss = if says_gpu { 1.0 / ratio } else { ratio };
+            if loss > 1.0 {
+                wrong_side[if loss < 1.5 { 0 } else { 1 + usize::from(loss > 3.0) }] += 1;
+            }
+        }
+    }
+    let [cpu_error, gpu_error] = errors.map(|errors| median(&errors));
+    let within_interval = (times > 0).then(|| f64::from(inside as u32) / f64::from(times as u32));
+    Verification { problems, cpu_error, gpu_error, within_interval, wrong_side }
+}
+
+/// The positions of the calls to measure: those that take most time, at most `count`, each problem once.
+pub fn to_measure(calls: &Calls, count: usize) -> Vec<Problem> {
+    let mut chosen: Vec<Problem> = vec![];
+    // The record has the calls with the largest total first.
+    for found in calls.calls.iter().filter_map(problem) {
+        if chosen.len() < count && !chosen.iter().any(|known| known.is(&found.case)) {
+            chosen.push(found);
+        }
+    }
+    chosen
+}
+
+/// The times of one problem.
+struct Measured {
+    case: gpubench_report::case::Case,
+    by_kind: [Option<TimeOf>; 4],
+}
+
+/// CPU, GPU with the data there, GPU with copies, and the GPU's kernel.
+const CPU: usize = 0;
+const GPU: usize = 1;
+const COPIES: usize = 2;
+const KERNEL: usize = 3;
+
+struct Times {
+    measured: Vec<Measured>,
+    models: BTreeMap<(String, DType, usize), TimeModel>,
+}
+
+impl Times {
+    fn of(reports: &[Report]) -> Times {
+        let mut measured = vec![];
+        let mut points: BTreeMap<(String, DType, usize), Vec<(Work, f64)>> = BTreeMap::new();
+        for section in reports.iter().flat_map(sections) {
+            for comparison in &section.comparisons {
+                let Some(row) = comparison.rows.first() else { continue };
+                let by_kind = times(comparison);
+                for (kind, time) in by_kind.iter().enumerate() {
+                    let Some(time) = time else { continue };
+                    let key = (row.case.op.clone(), row.case.dtype, kind);
+                    points.entry(key).or_default().push((row.work, time.seconds.value));
+                }
+                measured.push(Measured { case: row.case.clone(), by_kind });
+            }
+        }
+        let models = points.into_iter().filter_map(|(key, points)| Some((key, TimeModel::fit(&points)?)));
+        Times { measured, models: models.collect() }
+    }
+
+    /// The time of a problem: measured, or predicted by times of the same op and element type.
+    fn time(&self, problem: &Problem, kind: usize) -> Option<TimeOf> {
+        let scaled = |seconds: Estimate| {
+            let share = problem.share;
+            // Half of the work takes at most the whole time, and at least half of it.
+            Estimate { value: seconds.value * share.sqrt(), low: seconds.low * share, high: seconds.high }
+        };
+        let exact = |time: &TimeOf| match problem.share < 1.0 {
+            true => TimeOf { seconds: scaled(time.seconds), ..time.clone() },
+            false => time.clone(),
+        };
+        if let Some(found) = self.measured.iter().rev().find(|one| problem.is(&one.case)) {
+            return found.by_kind[kind].as_ref().map(exact);
+        }
+        let key = (problem.case.op.clone(), problem.case.dtype, kind);
+        let seconds = self.models.get(&key)?.predict(op::find(&problem.case.op)?.work(&problem.case));
+        Some(exact(&TimeOf { seconds, variant: None }))
+    }
+
+    fn advice(&self, index: usize, call: &Call) -> CallAdvice {
+        let now_s = recorded(call);
+        let found = problem(call);
+        let of_kind = |kind| found.as_ref().and_then(|found| self.time(found, kind));
+        let [cpu, gpu, gpu_copies, kernel] = [CPU, GPU, COPIES, KERNEL].map(of_kind);
+        let bytes = found.as_ref().map_or(0.0, Problem::operand_bytes) * call.count as f64;
+        let unchanged = (call.result_bytes + call.repeated_bytes) as f64;
+        let kept = if bytes > 0.0 { (unchanged / bytes).min(1.0) } else { 0.0 };
+        // A GPU must beat the best that the CPU can do, not a slow library or a wrong number of threads.
+        let on_cpu = cpu
+            .as_ref()
+            .map_or(now_s, |cpu| if cpu.seconds.value < now_s.value { cpu.seconds } else { now_s });
+        let (verdict, is_sure) = verdict(on_cpu, gpu.as_ref(), gpu_copies.as_ref());
+        let is_slower = gpu.as_ref().is_some_and(|gpu| gpu.seconds.low > on_cpu.value);
+        let kernel_wins = kernel.is_some_and(|kernel| kernel.seconds.high < on_cpu.low);
+        let batch = is_slower && kernel_wins && call.count >= MANY;
+        CallAdvice { call: index, now_s, cpu, gpu, gpu_copies, kept, verdict, is_sure, batch }
+    }
+}
+
+/// The best time per kind of a comparison.
+fn times(comparison: &Comparison<'_>) -> [Option<TimeOf>; 4] {
+    let best = |contender, kind| {
+        let candidates = comparison.candidates(contender, kind);
+        let (row, seconds) = candidates.min_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
+        Some(TimeOf { seconds, variant: Some(format!("{}/{}", row.backend, row.variant)) })
+    };
+    [
+        (Contender::A, Kind::Resident),
+        (Contender::B, Kind::Resident),
+        (Contender::B, Kind::EndToEnd),
+        (Contender::B, Kind::Kernel),
+    ]
+    .map(|(contender, kind)| best(contender, kind))
+}
+
+/// The mean time of the recorded calls. A first call that takes longer than the others moves the mean away from the median.
+fn recorded(call: &Call) -> Estimate {
+    let value = call.total_s / call.count as f64;
+    let [low, high] = [call.median_s * (1.0 - MEDIAN_ERROR), call.median_s * (1.0 + MEDIAN_ERROR)];
+    Estimate { value, low: low.min(value), high: high.max(value) }
+}
+
+fn verdict(on_cpu: Estimate, gpu: Option<&TimeOf>, copies: Option<&TimeOf>) -> (Verdict, bool) {
+    let Some(gpu) = gpu else { return (Verdict::Unknown, false) };
+    let (gpu, copies) = (gpu.seconds, copies.map(|copies| copies.seconds));
+    match copies {
+        Some(copies) if copies.value < on_cpu.value => (Verdict::Gpu, copies.high < on_cpu.low),
+        _ if gpu.value < on_cpu.value => {
+            let decided = gpu.high < on_cpu.low && copies.is_none_or(|copies| copies.low > on_cpu.high);
+            (Verdict::GpuIfDataStays, decided)
+        }
+        _ => (Verdict::Cpu, gpu.low > on_cpu.high),
+    }
+}
+
+fn program(calls: &Calls, advice: &[CallAdvice]) -> ProgramAdvice {
+    let covered = || calls.calls.iter().zip(advice).filter(|(_, advice)| advice.gpu.is_some());
+    let has_cpu = advice.iter().any(|advice| advice.cpu.is_some());
+    // The program's time, less that of the calls that move, plus theirs on the GPU.
+    let expected = |time: &dyn Fn(&CallAdvice) -> Option<Estimate>| {
+        let moved = calls
+            .calls
+            .iter()
+            .zip(advice)
+            .filter_map(|(call, advice)| Some((call, time(advice)?, advice.now_s)));
+        let moved = moved.filter(|(_, time, now)| time.value < now.value);
+        let start = Estimate { value: calls.elapsed_s, low: calls.elapsed_s, high: calls.elapsed_s };
+        let total = moved.fold(start, |total, (call, time, _)| {
+            let scaled = |seconds: f64| seconds * call.count as f64;
+            let time = Estimate { value: scaled(time.value), low: scaled(time.low), high: scaled(time.high) };
+            total.plus(time).minus(Estimate { value: call.total_s, low: call.total_s, high: call.total_s })
+        });
+        let positive = |seconds: f64| seconds.max(0.0);
+        Estimate { value: positive(total.value), low: positive(total.low), high: positive(total.high) }
+    };
+    let seconds = |time: &Option<TimeOf>| time.as_ref().map(|time| time.seconds);
+    let stays = |advice: &CallAdvice| {
+        let [gpu, copies] = [seconds(&advice.gpu)?, seconds(&advice.gpu_copies)?];
+        let mixed = |gpu: f64, copies: f64| gpu + (copies - gpu).max(0.0) * (1.0 - advice.kept);
+        Some(Estimate {
+            value: mixed(gpu.value, copies.value),
+            low: mixed(gpu.low, copies.low),
+            high: mixed(gpu.high, copies.high),
+        })
+    };
+    let has_gpu = covered().next().is_some();
+    ProgramAdvice {
+        elapsed_s: calls.elapsed_s,
+        recorded_s: calls.total_s(),
+        covered_s: covered().map(|(call, _)| call.total_s).fold(0.0, |sum, seconds| sum + seconds),
+        best_cpu_s: has_cpu.then(|| expected(&|advice| seconds(&advice.cpu))),
+        with_copies_s: has_gpu.then(|| expected(&|advice| seconds(&advice.gpu_copies))),
+        data_stays_s: has_gpu.then(|| expected(&stays)),
+        without_copies_s: has_gpu.then(|| expected(&|advice| seconds(&advice.gpu))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! The problem of gpubench that a recorded call computes.
+
+use gpubench_ops as op;
+use gpubench_report::calls::Call;
+use gpubench_report::case::{Case, DType};
+use gpubench_report::shape::{BATCH, Dimension, LAYOUT, RHS, Shape};
+use serde_json::{Map, Value};
+
+/// A problem that gpubench measures, for a call that does it or a part of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// The case.
+    pub case: Case,
+    /// The share of the problem's work that the call does: a half for `syrk`, which computes one triangle of a product.
+    pub share: f64,
+}
+
+/// Returns the problem of a call; `None` if gpubench has no op for it.
+///
+/// Matrices that are stored column by column are the transposed ones stored row by row, as gpubench's are.
+pub fn problem(call: &Call) -> Option<Problem> {
+    let dtype = DType::ALL.iter().copied().find(|dtype| dtype.name() == call.dtype)?;
+    let (m, n, k) = (call.m, call.n, call.k);
+    let transposed =
+        |index: usize| call.flags.chars().nth(index).is_some_and(|flag| flag == 'T' || flag == 'C');
+    let letter = |is_transposed: bool| if is_transposed { 't' } else { 'n' };
+    let product = |m: u64, n: u64, k: u64, [a, b]: [bool; 2]| {
+        let layout = format!("{}{}", letter(a), letter(b));
+        ("matmul", vec![("m", m), ("n", n), ("k", k)], Some(layout))
+    };
+    let ((name, dims, layout), share) = match call.routine.as_str() {
+        "gemm" if call.row_major => (product(m, n, k, [transposed(0), transposed(1)]), 1.0),
+        "gemm" => (product(n, m, k, [transposed(1), transposed(0)]), 1.0),
+        "gemv" => {
+            let (rows, columns) = if transposed(0) { (n, m) } else { (m, n) };
+            (product(rows, 1, columns, [transposed(0) == call.row_major, false]), 1.0)
+        }
+        "syrk" => (product(n, n, k, [transposed(0) == call.row_major, transposed(0) != call.row_major]), 0.5),
+        "posv" => (("solve", vec![("n", n), (RHS, call.rhs)], None), 1.0),
+        "gesdd" | "gesvd" if call.flags.starts_with(['S', 'A']) => {
+            (("svd", vec![("m", m), ("n", n)], None), 1.0)
+        }
+        "fft" if call.flags == "R" => {
+            let names = ["nx", "ny", "nz"].into_iter().zip(call.extents.iter().copied());
+            (("fft", names.chain([(BATCH, call.batch)]).collect(), None), 1.0)
+        }
+        _ => return None,
+    };
+    let fixed = dims.iter().map(|(name, extent)| ((*name).to_owned(), Dimension::Fixed(*extent)));
+    let word = layout.map(|layout| (LAYOUT.to_owned(), Dimension::Word(layout)));
+    let largest =
+        dims.iter().filter(|(name, _)| ![BATCH, RHS].contains(name)).map(|(_, extent)| *extent).max()?;
+    if dims.iter().any(|(_, extent)| *extent == 0) {
+        return None;
+    }
+    let shape = Shape::of(fixed.chain(word)).ok()?;
+    let known = op::find(name)?;
+    if known.refuse_shape(&shape).is_some() {
+        return None;
+    }
+    let case = Case { shape: Some(shape), ..Case::square(name, largest, dtype, 0) };
+    Some(Problem { case, share })
+}
+
+impl Problem {
+    /// The problem as a line of `--problems`.
+    pub fn line(&self) -> String {
+        let mut keys = Map::from_iter([
+            ("op".to_owned(), Value::from(self.case.op.as_str())),
+            ("dtype".to_owned(), Value::from(self.case.dtype.name())),
+        ]);
+        if let Some(shape) = &self.case.shape {
+            for name in shape.names() {
+                let value = shape.extent(name, self.case.n).map(Value::from);
+                let word = || Value::from(shape.word(name).unwrap_or_default());
+                keys.insert(name.to_owned(), value.unwrap_or_else(word));
+            }
+        }
+        Value::Object(keys).to_string()
+    }
+
+    /// Returns whether a case of a report is this problem.
+    pub fn is(&self, case: &Case) -> bool {
+        (&case.op, case.dtype) == (&self.case.op, self.case.dtype) && sizes(case) == sizes(&self.case)
+    }
+
+    /// Bytes of the operands, as often as a call reads them.
+    pub(super) fn operand_bytes(&self) -> f64 {
+        op::find(&self.case.op).map_or(0.0, |op| op.read_bytes(&self.case))
+    }
+}
+
+/// The extents of a case by the names of its op, and its layout, whether or not the case has a shape.
+fn sizes(case: &Case) -> (Vec<u64>, &str) {
+    let Some(op) = op::find(&case.op) else { return (vec![], "") };
+    let about = op.about();
+    let extent = |name: &&'static str| match &case.shape {
+        None if !about.square().contains(name) => 1,
+        _ => case.extent(name),
+    };
+    let layout = case.shape.as_ref().and_then(|shape| shape.word(LAYOUT)).unwrap_or("nn");
+    (about.names().filter(|name| *name != LAYOUT).map(|name| extent(&name)).collect(), layout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::tests::call;
+
+    fn line(routine: &str, flags: &str, row_major: bool, dims: [u64; 4]) -> String {
+        let found = problem(&Call { flags: flags.into(), row_major, ..call(routine, dims, 1, 1.0) });
+        found.map_or("none".into(), |found| found.line())
+    }
+
+    #[test]
+    fn calls_are_problems_with_matrices_row_by_row() {
+        for (routine, flags, row_major, dims, expected) in [
+            ("gemm", "NN", true, [30, 40, 20, 0], r#"{"dtype":"f64","k":20,"m":30,"n":40,"op":"matmul"}"#),
+            ("gemm", "NN", false, [30, 40, 20, 0], r#"{"dtype":"f64","k":20,"m":40,"n":30,"op":"matmul"}"#),
+            (
+                "gemm",
+                "TN",
+                false,
+                [30, 40, 20, 0],
+                r#"{"dtype":"f64","k":20,"layout":"nt","m":40,"n":30,"op":"matmul"}"#,
+            ),
+            ("gemv", "N", true, [30, 40, 0, 0], r#"{"dtype":"f64","k":40,"m":30,"n":1,"op":"matmul"}"#),
+            ("gemv", "T", false, [30, 40, 0, 0], r#"{"dtype":"f64","k":30,"m":40,"n":1,"op":"matmul"}"#),
+            (
+                "gemv",
+                "N",
+                false,
+                [30, 40, 0, 0],
+                r#"{"dtype":"f64","k":40,"layout":"tn","m":30,"n":1,"op":"matmul"}"#,
+            ),
+            ("syrk", "UN", true, [0, 30, 20, 0], "m"),
+            ("posv", "U", false, [0, 30, 0, 2], r#"{"dtype":"f64","n":30,"op":"solve","rhs":2}"#),
+            ("gesdd", "S", false, [30, 20, 0, 0], r#"{"dtype":"f64","m":30,"n":20,"op":"svd"}"#),
+            ("gesdd", "N", false, [30, 20, 0, 0], "none"),
+            ("gesv", "", false, [0, 30, 0, 2], "none"),
+            ("gemm", "NN", true, [30, 40, 0, 0], "none"),
+        ] {
+            let found = line(routine, flags, row_major, dims);
+            assert!(
+                found == expected || (expected == "m" && found.contains("matmul")),
+                "{routine} {flags}: {found}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_square_case_is_the_same_problem_without_a_shape() {
+        let product =
+            problem(&Call { row_major: true, flags: "NN".into(), ..call("gemm", [8, 8, 8, 0], 1, 1.0) })
+                .unwrap();
+        assert!(product.is(&Case::square("matmul", 8, DType::F64, 3)));
+        assert!(
+            !product.is(&Case::square("matmul", 9, DType::F64, 3))
+                && !product.is(&Case::square("matmul", 8, DType::F32, 3))
+        );
+        let fft = Call { flags: "R".into(), extents: vec![8, 8], ..call("fft", [0; 4], 1, 1.0) };
+        assert!(problem(&fft).unwrap().is(&Case::square("fft", 8, DType::F64, 3)));
+    }
+}

@@ -1,0 +1,128 @@
+use gpubench_report::report::example;
+
+use super::*;
+
+/// Calls of `count` times `seconds` each.
+pub(super) fn call(routine: &str, [m, n, k, rhs]: [u64; 4], count: u64, seconds: f64) -> Call {
+    let text = format!(
+        r#"{{"routine": "{routine}", "dtype": "f64", "m": {m}, "n": {n}, "k": {k}, "rhs": {rhs}, "flags": "NN", "row_major": true,
+        "count": {count}, "total_s": {}, "least_s": {seconds}, "median_s": {seconds}, "longest_s": {seconds}}}"#,
+        seconds * count as f64
+    );
+    serde_json::from_str(&text).unwrap()
+}
+
+fn recorded_program(calls: Vec<Call>) -> Calls {
+    let text = r#"{"calls_version": 1, "gpubench_version": "0", "program": ["p"], "started": "", "elapsed_s": 10.0, "ended": "exit code 0",
+        "cpu": "", "logical_cpus": 1, "processes": 1, "threads": 1, "overhead_s": 0.0, "calls": []}"#;
+    Calls { calls, ..serde_json::from_str(text).unwrap() }
+}
+
+/// A report of products of these sizes; the GPU needs `gpu` seconds, and copies take 2 ms each way.
+fn products(sizes: &[u64], cpu: f64, gpu: f64) -> Report {
+    let rows = sizes.iter().flat_map(|&n| {
+        let mut rows = example::both_sides("matmul", n, cpu, gpu);
+        rows.iter_mut().for_each(|row| row.case.dtype = DType::F64);
+        rows
+    });
+    example::of(rows.collect::<Vec<_>>())
+}
+
+fn square(n: u64, count: u64, seconds: f64) -> Call {
+    call("gemm", [n, n, n, 0], count, seconds)
+}
+
+#[test]
+fn measured_calls_have_a_verdict_and_the_program_a_bound() {
+    let calls = recorded_program(vec![square(64, 100, 50e-3), call("gesv", [0, 30, 0, 1], 1, 1.0)]);
+    let report = products(&[64], 40e-3, 1e-3);
+    let advice = advise(&calls, &[report]);
+    let product = &advice.calls[0];
+    assert!((product.cpu.as_ref().unwrap().seconds.value - 40e-3).abs() < 1e-9);
+    assert!(product.gpu.as_ref().unwrap().seconds.value < 5e-3);
+    assert!(matches!(product.verdict, Verdict::Gpu | Verdict::GpuIfDataStays), "{product:?}");
+    assert_eq!(advice.calls[1].verdict, Verdict::Unknown);
+    let program = advice.program;
+    assert!((program.recorded_s - 6.0).abs() < 1e-9 && (program.covered_s - 5.0).abs() < 1e-9);
+    let bound = program.without_copies_s.unwrap();
+    assert!(bound.value > 5.0 && bound.value < 5.6, "{bound:?}");
+    let [copies, stays] = [program.with_copies_s.unwrap(), program.data_stays_s.unwrap()];
+    assert!(bound.value <= stays.value && stays.value <= copies.value, "{program:?}");
+}
+
+#[test]
+fn data_that_stays_needs_no_copies() {
+    let unchanged = Call { repeated_bytes: 2 * 8 * 64 * 64, ..square(64, 1, 50e-3) };
+    let report = products(&[64], 40e-3, 1e-3);
+    let program = advise(&recorded_program(vec![unchanged]), &[report]).program;
+    assert_eq!(program.data_stays_s, program.without_copies_s);
+}
+
+#[test]
+fn a_call_that_was_not_measured_is_predicted_from_others_of_its_op() {
+    let calls = recorded_program(vec![square(100, 1, 1e-3)]);
+    let mut report = products(&[32, 64, 128, 256], 1e-3, 1e-3);
+    for row in &mut report.rows {
+        let work = op::find("matmul").unwrap().work(&row.case);
+        row.work = work;
+        let seconds = if row.backend == "cpu" { 1e-9 } else { 1e-11 } * work.flop + 1e-6;
+        if let Some(execute) = &mut row.execute {
+            let factor = seconds / execute.host_median_s;
+            execute.host_median_s *= factor;
+            execute.median_s *= factor;
+            execute.host_ci95_s = Some([seconds, seconds]);
+        }
+    }
+    let advice = advise(&calls, &[report]);
+    let cpu = advice.calls[0].cpu.as_ref().unwrap();
+    assert_eq!(cpu.variant, None);
+    assert!((cpu.seconds.value / (1e-9 * 2e6 + 1e-6) - 1.0).abs() < 0.02, "{cpu:?}");
+}
+
+#[test]
+fn the_calls_to_measure_are_those_that_take_most_time_once_each() {
+    let transposed = Call { flags: "TN".into(), ..square(8, 1, 1.0) };
+    let calls = recorded_program(vec![square(8, 9, 1.0), square(8, 1, 1.0), transposed, square(9, 1, 1.0)]);
+    let chosen: Vec<String> = to_measure(&calls, 2).iter().map(|problem| problem.case.to_string()).collect();
+    assert_eq!(chosen, ["matmul 8x8x8 f64", "matmul 8x8x8 tn f64"]);
+}
+
+#[test]
+fn predictions_are_compared_with_later_measurements() {
+    let scaled = |sizes: &[u64], gpu: f64| {
+        let mut report = products(sizes, 1e-3, 1e-3);
+        for row in &mut report.rows {
+            row.work = op::find("matmul").unwrap().work(&row.case);
+            let seconds = if row.backend == "cpu" { 1e-9 } else { gpu } * row.work.flop + 1e-6;
+            let execute = row.execute.as_mut().unwrap();
+            (execute.host_median_s, execute.host_ci95_s) = (seconds, Some([seconds, seconds]));
+        }
+        report
+    };
+    let before = [scaled(&[32, 64, 128, 256], 1e-11)];
+    let right = verify(&before, &[scaled(&[48, 100], 1e-11)]);
+    assert_eq!((right.problems, right.wrong_side), (2, [0; 3]));
+    assert!(right.cpu_error.unwrap() < 0.05 && right.gpu_error.unwrap() < 0.05, "{right:?}");
+    let wrong = verify(&before, &[scaled(&[100], 1e-8)]);
+    assert_eq!((wrong.wrong_side, wrong.within_interval), ([0, 0, 1], Some(0.5)), "{wrong:?}");
+}
+
+#[test]
+fn problems_to_verify_are_others_than_those_measured() {
+    let calls = recorded_program((8..40).map(|n| square(n, 1, 1.0)).collect());
+    let measured = to_measure(&calls, 20);
+    let drawn = to_verify(&calls, &measured, 5, 1);
+    assert_eq!((measured.len(), drawn.len()), (20, 5));
+    assert!(drawn.iter().all(|one| !measured.iter().any(|known| known.is(&one.case))));
+    assert_eq!(to_verify(&calls, &measured, 99, 2).len(), 12);
+}
+
+#[test]
+fn without_a_gpu_nothing_is_said_about_one() {
+    let calls = recorded_program(vec![square(64, 1, 50e-3)]);
+    let mut report = products(&[64], 40e-3, 1e-3);
+    report.rows.retain(|row| row.backend == "cpu");
+    let advice = advise(&calls, &[report]);
+    assert_eq!((advice.calls[0].verdict, advice.program.with_copies_s), (Verdict::Unknown, None));
+    assert!(advice.calls[0].cpu.is_some());
+}

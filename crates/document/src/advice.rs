@@ -1,0 +1,313 @@
+//! What `gpubench advise` says: per call and for the program, whether a GPU pays.
+
+use gpubench_analysis::advice::{Advice, CallAdvice, TimeOf, Verdict, Verification};
+use gpubench_analysis::answer::Estimate;
+use gpubench_report::calls::{Call, Calls};
+use gpubench_report::report::quantity::{time_range, time_text};
+use gpubench_text::count::counted;
+use gpubench_text::percent::short;
+
+use crate::blocks::{Block, Document, RichText};
+use crate::calls::{bytes_text, name};
+use crate::table::{Column, Field, Layout, Table, Tone};
+
+/// Calls that the table lists unless all are wanted, and the least share of all recorded time that they take.
+const LISTED: usize = 15;
+const LEAST_SHARE: f64 = 1e-3;
+
+/// How many times faster the best CPU library must be for a sentence of its own.
+const FASTER_LIBRARY: f64 = 1.5;
+
+/// Prices of an hour of a machine without and with a GPU, in any currency.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Price {
+    /// Per hour without a GPU.
+    pub cpu: f64,
+    /// Per hour with a GPU.
+    pub gpu: f64,
+}
+
+/// The advice about a recorded program. The table has the calls that take at least 0.1 % of the recorded time, at most 15, unless `all` is true.
+pub fn document(calls: &Calls, advice: &Advice, price: Option<Price>, all: bool) -> Document {
+    let least_s = LEAST_SHARE * advice.program.recorded_s;
+    let is_listed = |call: &Call| call.total_s >= least_s;
+    let count = calls.calls.iter().take_while(|call| is_listed(call)).count().min(LISTED);
+    let listed = if all { advice.calls.len() } else { count };
+    let mut blocks = vec![Block::Table(table(calls, advice, listed))];
+    let hidden = &calls.calls[listed..];
+    if !hidden.is_empty() {
+        let seconds = hidden.iter().fold(0.0, |sum, call| sum + call.total_s);
+        let more = counted(hidden.len(), "kind");
+        blocks.push(Block::paragraph(format!(
+            "{more} of calls more, {} together: --all-calls.",
+            time_text(seconds)
+        )));
+    }
+    blocks.extend(Block::items(legend(advice)));
+    blocks.extend(Block::items(program(calls, advice, price)));
+    blocks.extend(Block::items(next_steps(calls, advice)));
+    Document { title: "Would a GPU pay for this program?".into(), blocks }
+}
+
+fn table(calls: &Calls, advice: &Advice, listed: usize) -> Table {
+    let columns = vec![
+        Column::words("call"),
+        Column::words("shape"),
+        Column::figures("calls").ranked(1),
+        Column::figures("share").ranked(2),
+        Column::figures("now"),
+        Column::figures("best CPU"),
+        Column::figures("GPU, copies"),
+        Column::figures("GPU, data there"),
+        Column::words("faster is"),
+    ];
+    let mut table = Table::untitled(columns, vec![]).laid_out(Layout::NarrowHeadings);
+    for advice in advice.calls.iter().take(listed) {
+        let call = &calls.calls[advice.call];
+        let share = if calls.elapsed_s > 0.0 { call.total_s / calls.elapsed_s } else { 0.0 };
+        let (verdict, tone) = verdict_text(advice);
+        table.row([
+            Field::from(name(call)),
+            call.shape_text().into(),
+            call.count.to_string().into(),
+            short(share).into(),
+            time_text(advice.now_s.value).into(),
+            time_of(advice.cpu.as_ref()).into(),
+            time_of(advice.gpu_copies.as_ref()).into(),
+            time_of(advice.gpu.as_ref()).into(),
+            Field { text: verdict, tone },
+        ]);
+    }
+    table
+}
+
+/// A time, `~` before a predicted one; `-` where there is none.
+fn time_of(time: Option<&TimeOf>) -> String {
+    let Some(time) = time else { return "-".into() };
+    format!("{}{}", if time.variant.is_none() { "~" } else { "" }, time_text(time.seconds.value))
+}
+
+fn verdict_text(advice: &CallAdvice) -> (String, Tone) {
+    let mark = if advice.is_sure || advice.verdict == Verdict::Unknown { "" } else { " ?" };
+    let (words, tone) = match advice.verdict {
+        Verdict::Gpu => ("GPU", Tone::Gpu),
+        Verdict::GpuIfDataStays => ("GPU if data stays", Tone::Gpu),
+        Verdict::Cpu => ("CPU", Tone::Cpu),
+        Verdict::Unknown => ("not measured", Tone::Plain),
+    };
+    (format!("{words}{mark}"), tone)
+}
+
+fn legend(advice: &Advice) -> Vec<RichText> {
+    let mut lines = vec![
+        "now: mean time in the program. Other times are per call, of the best library or plain variant."
+            .to_owned(),
+    ];
+    let times = |one: &'_ CallAdvice| [one.cpu.clone(), one.gpu.clone(), one.gpu_copies.clone()];
+    if advice.calls.iter().flat_map(times).flatten().any(|time| time.variant.is_none()) {
+        lines.push("~: predicted from measured calls of the same operation.".into());
+    }
+    if advice.calls.iter().any(|one| !one.is_sure && one.verdict != Verdict::Unknown) {
+        lines.push("?: the intervals of the times overlap.".into());
+    }
+    if advice.calls.iter().any(|one| one.verdict == Verdict::Unknown) {
+        lines.push("not measured: gpubench has no operation for the call, or no time of it.".into());
+    }
+    lines.into_iter().map(RichText::from).collect()
+}
+
+/// `55.9 s (55.8 to 56.0 s)`
+fn with_interval(time: Estimate) -> String {
+    format!("{} ({})", time_text(time.value), time_range([time.low, time.high]))
+}
+
+fn program(calls: &Calls, advice: &Advice, price: Option<Price>) -> Vec<RichText> {
+    let program = &advice.program;
+    let share =
+        |seconds: f64| if program.elapsed_s > 0.0 { short(seconds / program.elapsed_s) } else { "0%".into() };
+    let mut lines = vec![format!(
+        "The program took {}. Recorded calls took {} of it ({}), those compared here {} ({}).",
+        time_text(program.elapsed_s),
+        time_text(program.recorded_s),
+        share(program.recorded_s),
+        time_text(program.covered_s),
+        share(program.covered_s)
+    )];
+    let expected = [
+        ("With the best CPU library for each call it would take", program.best_cpu_s),
+        ("If every call that gains by it copied its data, the program would take", program.with_copies_s),
+        (
+            "If data stayed on the GPU where the record shows it unchanged, it would take",
+            program.data_stays_s,
+        ),
+        ("If nothing had to be copied, it would take at least", program.without_copies_s),
+    ];
+    for (words, time) in expected {
+        let Some(time) = time else { continue };
+        let needs_gpu = words != expected[0].0;
+        let cost =
+            price.map(|price| cost(program.elapsed_s, time.value, price, needs_gpu)).unwrap_or_default();
+        lines.push(format!("{words} {}{cost}.", with_interval(time)));
+    }
+    if program.with_copies_s.is_none() {
+        lines.push(
+            "No time of a GPU is known for these calls: run this on a machine with a GPU, or name reports of one with --report.".into(),
+        );
+    }
+    if calls.threads > 1 {
+        lines.push(format!(
+            "The calls came from {} threads. Their times are added up, so calls that ran at the same time count twice.",
+            calls.threads
+        ));
+    }
+    lines.into_iter().map(RichText::from).collect()
+}
+
+/// `, and cost 1.52 times what it costs now`
+fn cost(now_s: f64, then_s: f64, price: Price, needs_gpu: bool) -> String {
+    let then = then_s * if needs_gpu { price.gpu } else { price.cpu };
+    let ratio = then / (now_s * price.cpu);
+    if ratio.is_finite() { format!(", and cost {ratio:.2} times what it costs now") } else { String::new() }
+}
+
+fn next_steps(calls: &Calls, advice: &Advice) -> Vec<RichText> {
+    let saved = |one: &CallAdvice| -> Option<(f64, &Call)> {
+        let call = &calls.calls[one.call];
+        let time = match one.verdict {
+            Verdict::Gpu => one.gpu_copies.as_ref()?,
+            Verdict::GpuIfDataStays => one.gpu.as_ref()?,
+            _ => return None,
+        };
+        Some(((one.now_s.value - time.seconds.value) * call.count as f64, call))
+    };
+    let mut lines = vec![];
+    let first = advice.calls.iter().filter_map(saved).max_by(|a, b| a.0.total_cmp(&b.0));
+    if let Some((seconds, call)) = first {
+        let named = format!("{} of {}", name(call), call.shape_text());
+        lines.push(format!("Move first: {named}, which saves {}.", time_text(seconds)));
+    }
+    let faster = |one: &&CallAdvice| {
+        one.cpu.as_ref().is_some_and(|cpu| FASTER_LIBRARY * cpu.seconds.high < one.now_s.low)
+    };
+    let gain = |one: &CallAdvice| {
+        let cpu = one.cpu.as_ref().map_or(0.0, |cpu| cpu.seconds.value);
+        (one.now_s.value - cpu) * calls.calls[one.call].count as f64
+    };
+    if let Some(one) = advice.calls.iter().filter(faster).max_by(|a, b| gain(a).total_cmp(&gain(b))) {
+        let call = &calls.calls[one.call];
+        let variant = one.cpu.as_ref().and_then(|cpu| cpu.variant.as_deref()).unwrap_or("a measured variant");
+        lines.push(format!(
+            "Without a GPU: {variant} computes {} of {} in {} instead of {}; check the library and its threads.",
+            name(call),
+            call.shape_text(),
+            time_of(one.cpu.as_ref()),
+            time_text(one.now_s.value)
+        ));
+    }
+    if let Some(one) = advice.calls.iter().find(|one| one.batch) {
+        let call = &calls.calls[one.call];
+        lines.push(format!(
+            "Launching costs more than {} of {} computes: one call for several of the {} would let the GPU win.",
+            name(call),
+            call.shape_text(),
+            call.count
+        ));
+    }
+    let stays = advice.calls.iter().filter(|one| one.verdict == Verdict::GpuIfDataStays && one.kept > 0.0);
+    if let Some(one) = stays.max_by(|a, b| a.kept.total_cmp(&b.kept)) {
+        let call = &calls.calls[one.call];
+        let bytes = (call.result_bytes + call.repeated_bytes) as f64 / call.count as f64;
+        lines.push(format!(
+            "{} of {} reads {} per call that were there unchanged before.",
+            name(call),
+            call.shape_text(),
+            bytes_text(bytes)
+        ));
+    }
+    lines.into_iter().map(RichText::from).collect()
+}
+
+/// What `--verify` found about predictions.
+pub fn verification(found: &Verification) -> Vec<Block> {
+    if found.problems == 0 {
+        return vec![Block::paragraph(
+            "No prediction could be verified: too few calls of one operation were measured, or none is left to measure.",
+        )];
+    }
+    let error = |side: &str, error: Option<f64>| error.map(|error| format!("{} on the {side}", short(error)));
+    let errors: Vec<String> =
+        [error("CPU", found.cpu_error), error("GPU", found.gpu_error)].into_iter().flatten().collect();
+    let mut text = format!(
+        "Verified with {} drawn at random: the median error of a predicted time is {}",
+        counted(found.problems, "call"),
+        errors.join(" and ")
+    );
+    if let Some(share) = found.within_interval {
+        text += &format!(", and {} of the times are in their intervals", short(share));
+    }
+    let [small, medium, large] = found.wrong_side;
+    if found.gpu_error.is_some() {
+        text += &format!(". The predicted side was wrong {}", counted(small + medium + large, "time"));
+        if medium + large > 0 {
+            text += &format!(", {medium} of them at a cost of 1.5 to 3 times and {large} above");
+        }
+    }
+    vec![Block::paragraph(format!("{text}."))]
+}
+
+#[cfg(test)]
+mod tests {
+    use gpubench_analysis::advice::advise;
+    use gpubench_report::report::example;
+
+    use super::*;
+
+    fn recorded() -> Calls {
+        let text = r#"{"calls_version": 1, "gpubench_version": "0", "program": ["p"], "started": "", "elapsed_s": 10.0,
+            "ended": "exit code 0", "cpu": "", "logical_cpus": 1, "processes": 1, "threads": 2, "overhead_s": 0.0, "calls": [
+            {"routine": "gemm", "dtype": "f32", "m": 64, "n": 64, "k": 64, "flags": "NN", "row_major": true, "count": 100,
+             "total_s": 5.0, "least_s": 0.05, "median_s": 0.05, "longest_s": 0.05, "repeated_bytes": 409600},
+            {"routine": "gesv", "dtype": "f64", "n": 9, "rhs": 1, "count": 1, "total_s": 1.0, "least_s": 1, "median_s": 1, "longest_s": 1}]}"#;
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn text(document: &Document) -> String {
+        let block = |block: &Block| match block {
+            Block::Items(items) => items.iter().map(RichText::plain).collect::<Vec<_>>().join("\n"),
+            Block::Table(table) => table.fields_text(),
+            Block::Paragraph(text) => text.plain(),
+            _ => String::new(),
+        };
+        document.blocks.iter().map(block).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn the_program_its_calls_and_the_first_step_are_named() {
+        let report = example::of(example::both_sides("matmul", 64, 0.02, 0.001));
+        let calls = recorded();
+        let advice = advise(&calls, &[report]);
+        let found = text(&document(&calls, &advice, Some(Price { cpu: 0.8, gpu: 3.5 }), false));
+        for part in [
+            "sgemm NN",
+            "not measured",
+            "The program took 10.0 s",
+            "(60%)",
+            "Move first: sgemm NN of 64 x 64 x 64",
+            "and cost",
+            "2 threads",
+            "Without a GPU: cpu/",
+        ] {
+            assert!(found.contains(part), "{part}: {found}");
+        }
+    }
+
+    #[test]
+    fn without_times_of_a_gpu_the_document_says_how_to_get_them() {
+        let calls = recorded();
+        let found = text(&document(&calls, &advise(&calls, &[]), None, false));
+        assert!(
+            found.contains("name reports of one with --report") && !found.contains("Move first"),
+            "{found}"
+        );
+    }
+}

@@ -1,0 +1,226 @@
+//! `gpubench advise`: measures the calls of a recorded program and says whether a GPU would pay.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use gpubench_analysis::advice::{self, Advice, Verification};
+use gpubench_backend::host::{environment, process};
+use gpubench_report::calls::Calls;
+use serde::Serialize;
+
+use super::{USAGE, stream};
+use crate::document::advice::{Price, document, verification as words_of_verification};
+use crate::fleet::file::load;
+use crate::report::Report;
+use crate::report::file::{FILE_NAME, to_json_text, write_atomic};
+use crate::write::markdown;
+use crate::write::terminal::{Screen, TERMINAL_WIDTH, blocks};
+
+const ADVISE_HELP: &str = "\
+Examples:
+  gpubench record -- python3 script.py
+  gpubench advise calls.json                        measure the 20 calls that take most time, and advise
+  gpubench advise calls.json -- --cpu-threads 8     with options of 'gpubench run'
+  gpubench advise calls.json --report results/gpu   by reports that exist; nothing is measured
+
+The measurements are an ordinary run, kept in the folder of --out. If it was interrupted, the same command goes on with it. \
+docs/advise.md says how the times of other calls are predicted.";
+
+/// The arguments of `advise`.
+#[derive(Args)]
+#[command(after_help = ADVISE_HELP)]
+pub(crate) struct AdviseArgs {
+    /// File that gpubench record wrote
+    #[arg(value_name = "CALLS", default_value = "calls.json")]
+    pub calls: PathBuf,
+
+    /// Kinds of calls to measure, those that take most time first; others are predicted
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    pub top: usize,
+
+    /// Folder of the measurements. Default: the name of CALLS without its extension, followed by -run
+    #[arg(long, short, value_name = "DIR", conflicts_with = "report")]
+    pub out: Option<PathBuf>,
+
+    /// Reports to take times from, instead of measuring
+    #[arg(long, value_name = "REPORT", value_delimiter = ',')]
+    pub report: Vec<PathBuf>,
+
+    /// Calls to measure besides, drawn at random, to compare their times with the predicted ones
+    #[arg(long, value_name = "COUNT", conflicts_with = "report", default_value_t = 0)]
+    pub verify: usize,
+
+    /// Prices of an hour without and with a GPU, such as cpu=0.8,gpu=3.5
+    #[arg(long, value_name = "PRICES", value_parser = price)]
+    pub price: Option<Price>,
+
+    /// Output: text, md or json
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = ["text", "md", "json"])]
+    pub format: String,
+
+    /// List every kind of call
+    #[arg(long)]
+    pub all_calls: bool,
+
+    /// Options of gpubench run, after --
+    #[arg(last = true, value_name = "RUN OPTIONS", conflicts_with = "report")]
+    pub run: Vec<OsString>,
+}
+
+/// Parses `--price`.
+fn price(text: &str) -> Result<Price, String> {
+    let refusal = || format!("'{text}' has no two prices: write cpu=0.8,gpu=3.5");
+    let mut prices = [None; 2];
+    for part in text.split(',') {
+        let (name, price) = part.split_once('=').ok_or_else(refusal)?;
+        let index = ["cpu", "gpu"].iter().position(|known| *known == name.trim()).ok_or_else(refusal)?;
+        prices[index] = price.trim().parse::<f64>().ok().filter(|price| price.is_finite() && *price >= 0.0);
+    }
+    let [Some(cpu), Some(gpu)] = prices else { return Err(refusal()) };
+    Ok(Price { cpu, gpu })
+}
+
+/// With one seed, the same calls verify the predictions of the same record.
+const VERIFY_SEED: u64 = 1;
+
+/// What `--format json` prints.
+#[derive(Serialize)]
+struct Printed<'a> {
+    advice_version: u32,
+    program: &'a [String],
+    calls: Vec<PrintedCall<'a>>,
+    totals: &'a advice::ProgramAdvice,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verification: Option<&'a advice::Verification>,
+}
+
+#[derive(Serialize)]
+struct PrintedCall<'a> {
+    recorded: &'a gpubench_report::calls::Call,
+    advice: &'a advice::CallAdvice,
+}
+
+/// Advises about the program whose calls `args` name.
+pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
+    let calls = Calls::load(&args.calls)?;
+    let shown = args.calls.display();
+    ensure!(
+        !calls.calls.is_empty(),
+        "{shown} has no calls, so there is nothing to advise about: record a program that calls BLAS, LAPACK or an FFT"
+    );
+    let mut code = ExitCode::SUCCESS;
+    let mut verification = None;
+    let reports = if args.report.is_empty() {
+        let out = args.out.clone().unwrap_or_else(|| run_folder(&args.calls));
+        let problems = advice::to_measure(&calls, args.top);
+        ensure!(
+            !problems.is_empty(),
+            "gpubench has no operation for any of the {} kinds of calls in {shown}: it measures products, positive definite systems, \
+             singular values and real transforms",
+            calls.calls.len()
+        );
+        check_machine(&calls, &args.calls);
+        code = measure(args, &problems, &out)?;
+        let others = advice::to_verify(&calls, &problems, args.verify, VERIFY_SEED);
+        if !others.is_empty() {
+            let later =
+                out.with_file_name(format!("{}-verify", out.file_name().unwrap_or_default().display()));
+            measure(args, &others, &later)?;
+            verification = Some(advice::verify(&reports_in(&out)?, &reports_in(&later)?));
+        }
+        vec![out]
+    } else {
+        args.report.clone()
+    };
+    let reports = reports.iter().map(|report| reports_in(report)).collect::<Result<Vec<_>>>()?.concat();
+    let advice = advice::advise(&calls, &reports);
+    print(args, &calls, &advice, verification.as_ref())?;
+    Ok(code)
+}
+
+/// `calls.json` becomes `calls-run`.
+fn run_folder(calls: &Path) -> PathBuf {
+    let stem = calls.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    calls.with_file_name(format!("{stem}-run"))
+}
+
+fn reports_in(path: &Path) -> Result<Vec<Report>> {
+    Ok(load(path)?.members.into_iter().map(|member| member.report).collect())
+}
+
+/// Warns about a record of another machine: its times are not those that this one would show.
+fn check_machine(calls: &Calls, path: &Path) {
+    let host = environment::host();
+    if (&calls.cpu, calls.logical_cpus) != (&host.cpu, host.threads) {
+        stream::note(&format!(
+            "Warning: {} was recorded on another machine ({}, {} CPUs): the column now is of that machine, the other times are of this one.",
+            path.display(),
+            calls.cpu,
+            calls.logical_cpus
+        ));
+    }
+}
+
+/// Measures problems as an ordinary run in the folder `out`, or goes on with that run.
+fn measure(args: &AdviseArgs, problems: &[advice::Problem], out: &Path) -> Result<ExitCode> {
+    let list = out.with_extension("problems.jsonl");
+    let lines: String = problems.iter().map(|problem| problem.line() + "\n").collect();
+    let has_run = out.join(FILE_NAME).exists() || out.join(format!("{FILE_NAME}.gz")).exists();
+    if has_run && std::fs::read_to_string(&list).is_ok_and(|known| known == lines) {
+        return invoke(&["--resume".into(), out.into(), "--quiet".into()]);
+    }
+    ensure!(!has_run, "{} holds another run: name another folder with --out, or remove it", out.display());
+    write_atomic(&list, lines.as_bytes())?;
+    let mut words: Vec<OsString> =
+        ["--problems".into(), list.into(), "--out".into(), out.into(), "--format".into(), "json".into()]
+            .into();
+    words.extend(args.run.iter().cloned());
+    invoke(&words)
+}
+
+/// Runs `gpubench run` with these words to its end, as a program of its own, so that its report has its command line.
+fn invoke(words: &[OsString]) -> Result<ExitCode> {
+    let mut command = std::process::Command::new(process::running_file()?);
+    command.arg("run").args(words);
+    let ended = gpubench_record::run_to_end(command).context("cannot start gpubench run")?;
+    match ended.code() {
+        Some(code @ (0 | 1)) => Ok(ExitCode::from(code)),
+        Some(USAGE) => bail!("nothing was measured, for the reason above"),
+        _ => bail!("the measurement ended with {ended}: the same command goes on with it"),
+    }
+}
+
+fn print(
+    args: &AdviseArgs,
+    calls: &Calls,
+    advice: &Advice,
+    verification: Option<&Verification>,
+) -> Result<()> {
+    let document = || {
+        let mut document = document(calls, advice, args.price, args.all_calls || args.format == "md");
+        document.blocks.extend(verification.into_iter().flat_map(words_of_verification));
+        document
+    };
+    match args.format.as_str() {
+        "json" => {
+            let printed =
+                advice.calls.iter().map(|advice| PrintedCall { recorded: &calls.calls[advice.call], advice });
+            let (program, calls, totals) = (calls.program.as_slice(), printed.collect(), &advice.program);
+            stream::print(&to_json_text(&Printed {
+                advice_version: 1,
+                program,
+                calls,
+                totals,
+                verification,
+            })?)
+        }
+        "md" => stream::print(&markdown::document(&document())),
+        _ => {
+            let screen = Screen { width: stream::width().unwrap_or(TERMINAL_WIDTH), color: false };
+            stream::print(&blocks(&document().blocks, screen))
+        }
+    }
+}
