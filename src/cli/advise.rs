@@ -9,10 +9,13 @@ use clap::Args;
 use gpubench_analysis::advice::{self, Advice, Verification};
 use gpubench_backend::host::{environment, process};
 use gpubench_report::calls::Calls;
+use gpubench_report::report::machine::device_name;
 use serde::Serialize;
 
 use super::{USAGE, stream};
-use crate::document::advice::{Price, document, verification as words_of_verification};
+use crate::document::advice::{
+    Emitted, Origin, Price, document, emitted, verification as words_of_verification,
+};
 use crate::fleet::file::load;
 use crate::report::Report;
 use crate::report::file::{FILE_NAME, to_json_text, write_atomic};
@@ -60,6 +63,10 @@ pub(crate) struct AdviseArgs {
     /// Output: text, md or json
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = ["text", "md", "json"])]
     pub format: String,
+
+    /// Print from which size products are faster on the GPU, as c, python, scilib (SCILIB-Accel) or nvblas
+    #[arg(long, value_name = "FORM", value_parser = ["c", "python", "scilib", "nvblas"])]
+    pub emit: Option<String>,
 
     /// List every kind of call
     #[arg(long)]
@@ -136,6 +143,10 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
         args.report.clone()
     };
     let reports = reports.iter().map(|report| reports_in(report)).collect::<Result<Vec<_>>>()?.concat();
+    if let Some(form) = &args.emit {
+        emit(form, &reports)?;
+        return Ok(code);
+    }
     let advice = advice::advise(&calls, &reports);
     print(args, &calls, &advice, verification.as_ref())?;
     Ok(code)
@@ -191,6 +202,22 @@ fn invoke(words: &[OsString]) -> Result<ExitCode> {
         Some(USAGE) => bail!("nothing was measured, for the reason above"),
         _ => bail!("the measurement ended with {ended}: the same command goes on with it"),
     }
+}
+
+/// Prints the thresholds of products in the form of that name.
+fn emit(form: &str, reports: &[Report]) -> Result<()> {
+    let thresholds = advice::thresholds(reports);
+    ensure!(
+        !thresholds.is_empty(),
+        "--emit needs products of one element type that were measured at three sizes on both sides: add reports with --report"
+    );
+    let environment = &reports[0].environment;
+    let gpu = environment.backends.iter().find_map(device_name);
+    let machine = [Some(environment.host.cpu.as_str()), gpu].into_iter().flatten().collect::<Vec<_>>();
+    let origin =
+        Origin { machine: machine.join(" and "), date: environment.started.chars().take(10).collect() };
+    let form = Emitted::ALL.iter().find(|(name, _)| *name == form).map_or(Emitted::Header, |(_, form)| *form);
+    stream::print(&emitted(form, &thresholds, &origin))
 }
 
 fn print(

@@ -16,7 +16,7 @@ use crate::write::terminal::{Screen, blocks};
 
 const RECORD_HELP: &str = "\
 Examples:
-  gpubench record -- python3 script.py
+  gpubench record --python -- python3 script.py
   gpubench record -o solver.json -- ./solver input.dat
 
 Recorded are BLAS, LAPACK's factorisations and drivers, FFTW and MKL's transforms, in every process that the program starts, whichever \
@@ -33,6 +33,10 @@ pub(crate) struct RecordArgs {
     /// Replace the file if it exists
     #[arg(long)]
     pub force: bool,
+
+    /// Record FFTs and sparse products of NumPy and SciPy too, which Python computes itself
+    #[arg(long)]
+    pub python: bool,
 
     /// Print no summary
     #[arg(long, short)]
@@ -65,7 +69,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
     let host = environment::host();
     let machine =
         Machine { cpu: host.cpu, logical_cpus: host.threads, now: jiff::Timestamp::now().to_string() };
-    let (calls, ended) = gpubench_record::record(&args.program, machine)?;
+    let (calls, ended) = gpubench_record::record(&args.program, args.python, machine)?;
     let saved = calls.save(&out);
     if !args.quiet {
         let screen = Screen::default();

@@ -71,6 +71,8 @@ fn calls_are_measured_predicted_verified_and_the_program_is_judged() {
         &folder.succeeds("advise --report calls-run --format md").stdout,
         &["# Would a GPU pay", "| sgemm NN |"],
     );
+    let header = folder.succeeds("advise --report calls-run --emit c").stdout;
+    assert_contains(&header, &["#define GPUBENCH_GEMM_F32_WITH_COPIES ", "#define GPUBENCH_GEMM_F32 "]);
 }
 
 #[test]

@@ -32,6 +32,51 @@ fn the_calls_of_numpy_are_recorded_with_their_shapes() {
 }
 
 #[test]
+fn with_python_ffts_and_sparse_products_are_recorded_and_the_users_sitecustomize_runs() {
+    let Some(python) = python_with_numpy() else { return };
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("site")).unwrap();
+    folder.write("site/sitecustomize.py", "import sys\nsys.customized = 7\n");
+    folder.write(
+        "program.py",
+        "import sys, numpy as np\nimport scipy.fft\nfrom scipy.sparse import csr_matrix\nx = np.ones((6, 8))\n\
+         np.fft.fft(x); np.fft.rfft2(x); np.fft.irfft(np.ones((3, 5), 'c16'), 8); scipy.fft.rfft(x.astype('f4'), axis=0)\n\
+         np.fft.fftn(x, s=(4, 4)); a = csr_matrix(x)\nprint((a @ np.ones(8))[0], (a.T @ a).shape, a.dot(np.ones(8))[0], sys.customized)\n\
+         try: np.fft.fft(x, axis=9)\nexcept IndexError: print('index')\n",
+    );
+    let mut command = folder.command(&format!("record --python -q -- {python} program.py"));
+    let ended = super::Ended::of(command.env("PYTHONPATH", folder.path().join("site"))).good();
+    assert_eq!(ended.stdout, "8.0 (8, 8) 8.0 7\nindex\n", "{}", ended.stderr);
+    let recorded = folder.json("calls.json");
+    let shape = |call: &Value| {
+        let text = |key: &str| call[key].as_str().unwrap().to_owned();
+        let numbers =
+            if text("routine") == "fft" { call["extents"].to_string() } else { call["entries"].to_string() };
+        format!(
+            "{} {} {} {numbers} {} {}",
+            text("routine"),
+            text("dtype"),
+            text("flags"),
+            call["batch"],
+            call["count"]
+        )
+    };
+    let mut calls: Vec<String> = recorded["calls"].as_array().unwrap().iter().map(shape).collect();
+    calls.retain(|call| call.starts_with("fft") || call.starts_with("sp"));
+    calls.sort();
+    let expected = [
+        "fft c128 C [4,4] 1 1",
+        "fft c128 C [8] 6 1",
+        "fft f32 R [6] 8 1",
+        "fft f64 B [8] 3 1",
+        "fft f64 R [6,8] 1 1",
+        "spgemm f64  48 1 1",
+        "spmv f64  48 1 2",
+    ];
+    assert_eq!(calls, expected, "{recorded:#}");
+}
+
+#[test]
 fn what_cannot_be_recorded_is_refused_in_one_line() {
     let folder = Folder::new();
     folder.refuses("record", "<PROGRAM>");

@@ -1,6 +1,6 @@
 //! What `gpubench advise` says: per call and for the program, whether a GPU pays.
 
-use gpubench_analysis::advice::{Advice, CallAdvice, TimeOf, Verdict, Verification};
+use gpubench_analysis::advice::{Advice, CallAdvice, Threshold, TimeOf, Verdict, Verification};
 use gpubench_analysis::answer::Estimate;
 use gpubench_report::calls::{Call, Calls};
 use gpubench_report::report::quantity::{time_range, time_text};
@@ -255,6 +255,96 @@ pub fn verification(found: &Verification) -> Vec<Block> {
     vec![Block::paragraph(format!("{text}."))]
 }
 
+/// Where the thresholds come from.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// Machine and GPU.
+    pub machine: String,
+    /// Date of the measurements.
+    pub date: String,
+}
+
+/// A language or program that takes thresholds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emitted {
+    /// A header of C.
+    Header,
+    /// A dictionary of Python.
+    Python,
+    /// Environment variables of SCILIB-Accel.
+    Scilib,
+    /// A configuration file of NVBLAS.
+    Nvblas,
+}
+
+impl Emitted {
+    /// Every one, with its name on the command line.
+    pub const ALL: [(&'static str, Emitted); 4] = [
+        ("c", Emitted::Header),
+        ("python", Emitted::Python),
+        ("scilib", Emitted::Scilib),
+        ("nvblas", Emitted::Nvblas),
+    ];
+}
+
+/// The thresholds in a form that other programs load, with their origin and intervals in comments.
+pub fn emitted(form: Emitted, thresholds: &[Threshold], origin: &Origin) -> String {
+    let size = |size: Option<u64>| size.map_or("never".to_owned(), |size| size.to_string());
+    let interval = |one: &Threshold| format!("{} to {}", size(one.interval[0]), size(one.interval[1]));
+    let copies = |one: &Threshold| if one.with_copies { "copies included" } else { "data on the GPU" };
+    let explained =
+        |one: &Threshold| format!("{} products, {}: {}", one.dtype.words(), copies(one), interval(one));
+    let head = format!(
+        "Sizes (m n k)^(1/3) from which a product is faster on the GPU, by gpubench on {}, {}",
+        origin.machine, origin.date
+    );
+    let name = |one: &Threshold| {
+        format!("gemm_{}{}", one.dtype.name(), if one.with_copies { "_with_copies" } else { "" })
+    };
+    let mut lines = vec![];
+    match form {
+        Emitted::Header => {
+            lines.push(format!("/* {head}. 0: never. */"));
+            for one in thresholds {
+                let constant = format!("GPUBENCH_{}", name(one).to_uppercase());
+                lines.push(format!("#define {constant} {} /* {} */", one.from.unwrap_or(0), explained(one)));
+            }
+        }
+        Emitted::Python => {
+            lines.push(format!("# {head}. None: never."));
+            lines.push("GPU_FASTER_FROM = {".into());
+            for one in thresholds {
+                let value = one.from.map_or("None".to_owned(), |size| size.to_string());
+                lines.push(format!("    \"{}\": {value},  # {}", name(one), explained(one)));
+            }
+            lines.push("}".into());
+        }
+        Emitted::Scilib => {
+            lines.push(format!("# {head}"));
+            // SCILIB-Accel has one size for all routines, and copies unless its mode keeps data: the most careful one.
+            let double = thresholds.iter().filter(|one| one.with_copies && one.dtype.bytes() == 8);
+            for one in double {
+                lines.push(format!("# {}", explained(one)));
+                lines.push(match one.from {
+                    Some(size) => format!("export SCILIB_MATRIX_OFFLOAD_SIZE={size}"),
+                    None => "export SCILIB_MATRIX_OFFLOAD_SIZE=2147483647".into(),
+                });
+            }
+        }
+        Emitted::Nvblas => {
+            lines.push(format!("# {head}"));
+            for one in thresholds.iter().filter(|one| one.with_copies) {
+                let routine = if one.dtype.bytes() == 8 { "DGEMM" } else { "SGEMM" };
+                lines.push(format!("# {routine}: {}", explained(one)));
+                if one.from.is_none() {
+                    lines.push(format!("NVBLAS_GPU_DISABLED_{routine}"));
+                }
+            }
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
 #[cfg(test)]
 mod tests {
     use gpubench_analysis::advice::advise;
@@ -308,6 +398,34 @@ mod tests {
         assert!(
             found.contains("name reports of one with --report") && !found.contains("Move first"),
             "{found}"
+        );
+    }
+
+    #[test]
+    fn thresholds_are_written_for_other_programs() {
+        let threshold = |with_copies, from| Threshold {
+            dtype: gpubench_report::case::DType::F64,
+            with_copies,
+            from,
+            interval: [from, None],
+        };
+        let all = [threshold(true, Some(413)), threshold(false, None)];
+        let origin = Origin { machine: "node17".into(), date: "2026-11-30".into() };
+        for (form, expected) in [
+            (
+                Emitted::Header,
+                "#define GPUBENCH_GEMM_F64_WITH_COPIES 413 /* float64 products, copies included: 413 to never */",
+            ),
+            (Emitted::Header, "#define GPUBENCH_GEMM_F64 0 "),
+            (Emitted::Python, "\"gemm_f64\": None,"),
+            (Emitted::Scilib, "export SCILIB_MATRIX_OFFLOAD_SIZE=413"),
+            (Emitted::Nvblas, "# DGEMM: float64 products, copies included: 413"),
+        ] {
+            let found = emitted(form, &all, &origin);
+            assert!(found.contains(expected) && found.contains("node17, 2026-11-30"), "{found}");
+        }
+        assert!(
+            emitted(Emitted::Nvblas, &[threshold(true, None)], &origin).contains("NVBLAS_GPU_DISABLED_DGEMM")
         );
     }
 }

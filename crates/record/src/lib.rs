@@ -22,9 +22,13 @@ use table::{Counts, Key};
 /// The object that programs preload; empty on systems that `record` does not support.
 static INTERPOSER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/interpose.so"));
 
+/// Wraps functions of Python that are no calls of a library.
+static SITECUSTOMIZE: &str = include_str!("../interpose/sitecustomize.py");
+
 /// The variable with the path of the file that processes share; `interpose.c` reads it.
 const FILE_VARIABLE: &str = "GPUBENCH_RECORD";
 const PRELOAD: &str = "LD_PRELOAD";
+const PYTHON_PATH: &str = "PYTHONPATH";
 
 /// The machine that records.
 pub struct Machine {
@@ -36,12 +40,13 @@ pub struct Machine {
     pub now: String,
 }
 
-/// Runs `program`, whose first entry is its name or path, to its end, and returns its calls and how it ended. Its input and output are those of this process.
+/// Runs `program`, whose first entry is its name or path, to its end, and returns its calls and how it ended. Its input and output are
+/// those of this process. With `python`, the FFTs and sparse products of NumPy and SciPy are recorded too.
 ///
 /// # Errors
 /// The system is not Linux, the program cannot be started, or it cannot be recorded; one line that says what to do. A program that fails
 /// is no error.
-pub fn record(program: &[OsString], machine: Machine) -> Result<(Calls, Ended)> {
+pub fn record(program: &[OsString], python: bool, machine: Machine) -> Result<(Calls, Ended)> {
     ensure!(
         !INTERPOSER.is_empty(),
         "gpubench record preloads an object into the program, which this build supports on 64-bit Linux alone"
@@ -56,7 +61,12 @@ pub fn record(program: &[OsString], machine: Machine) -> Result<(Calls, Ended)> 
         .and_then(|()| std::fs::File::options().write(true).open(&file)?.set_len(table::BYTES as u64))
         .with_context(|| format!("cannot write {}", file.display()))?;
     let mut command = std::process::Command::new(name);
-    command.args(&program[1..]).env(FILE_VARIABLE, &file).env(PRELOAD, preload(&object));
+    command.args(&program[1..]).env(FILE_VARIABLE, &file).env(PRELOAD, before(&object, PRELOAD));
+    if python {
+        let file = folder.path().join("sitecustomize.py");
+        std::fs::write(&file, SITECUSTOMIZE).with_context(|| format!("cannot write {}", file.display()))?;
+        command.env(PYTHON_PATH, before(folder.path(), PYTHON_PATH));
+    }
     let start = Instant::now();
     let ended = child::run(command).with_context(|| format!("cannot start {}", Path::new(name).display()))?;
     let elapsed_s = start.elapsed().as_secs_f64();
@@ -96,7 +106,8 @@ fn call(key: &Key, counts: &Counts) -> Call {
         'c' => "c64",
         _ => "c128",
     };
-    let dim = |index: usize| if is_fft { 0 } else { size(index) };
+    let is_sparse = key.routine.starts_with("sp");
+    let dim = |index: usize| if is_fft || (is_sparse && index == 3) { 0 } else { size(index) };
     let extents = (0..3).map(size).filter(|extent| is_fft && *extent > 0).collect();
     let leading: Vec<u64> = key.lds.iter().map(|ld| ld.unsigned_abs()).collect();
     let used = leading.iter().rposition(|ld| *ld > 0).map_or(0, |last| last + 1);
@@ -108,6 +119,7 @@ fn call(key: &Key, counts: &Counts) -> Call {
         k: dim(2),
         rhs: dim(3),
         extents,
+        entries: if is_sparse { size(3) } else { 0 },
         batch: if is_fft { size(3) } else { 1 },
         flags: key.flags.clone(),
         row_major: key.row_major,
@@ -139,10 +151,10 @@ fn preloadable_folder() -> Result<tempfile::TempDir> {
         .with_context(|| format!("cannot make a folder in {}", folder.display()))
 }
 
-/// The objects to preload: the recorder, then those of the user.
-fn preload(object: &Path) -> OsString {
-    let mut list = object.as_os_str().to_owned();
-    if let Some(others) = std::env::var_os(PRELOAD).filter(|others| !others.is_empty()) {
+/// A list for a variable of the environment: the path, then what the variable holds.
+fn before(path: &Path, variable: &str) -> OsString {
+    let mut list = path.as_os_str().to_owned();
+    if let Some(others) = std::env::var_os(variable).filter(|others| !others.is_empty()) {
         list.push(":");
         list.push(others);
     }

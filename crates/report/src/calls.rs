@@ -79,6 +79,9 @@ pub struct Call {
     /// Right-hand sides.
     #[serde(default)]
     pub rhs: u64,
+    /// Stored entries of the first factor of a sparse product.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub entries: u64,
     /// Extents of a transform, the contiguous axis last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extents: Vec<u64>,
@@ -119,6 +122,10 @@ pub struct Call {
     pub repeated_bytes: u64,
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 fn one() -> u64 {
     1
 }
@@ -131,6 +138,9 @@ impl Call {
         let mut text = dims.map(u64::to_string).collect::<Vec<_>>().join(" x ");
         if self.rhs > 0 {
             text += &format!(", rhs {}", self.rhs);
+        }
+        if self.entries > 0 {
+            text += &format!(", {} entries", self.entries);
         }
         if self.batch > 1 {
             text += &format!(", batch {}", self.batch);

@@ -2,6 +2,7 @@
 
 mod model;
 mod problem;
+mod threshold;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,7 @@ use serde::Serialize;
 use crate::answer::{Comparison, Contender, Estimate, Kind, sections};
 use model::TimeModel;
 pub use problem::{Problem, problem};
+pub use threshold::{Threshold, thresholds};
 
 /// What the calls of a program cost on a GPU.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -87,18 +87,33 @@ fn the_calls_to_measure_are_those_that_take_most_time_once_each() {
     assert_eq!(chosen, ["matmul 8x8x8 f64", "matmul 8x8x8 tn f64"]);
 }
 
+/// Products whose times grow with their work: 1 ns per FLOP on the CPU, `gpu` seconds on the GPU, 1 µs to start on both.
+fn scaled(sizes: &[u64], gpu: f64) -> Report {
+    let mut report = products(sizes, 1e-3, 1e-3);
+    for row in &mut report.rows {
+        row.work = op::find("matmul").unwrap().work(&row.case);
+        let start = if row.backend == "cpu" { 1e-6 } else { 20e-6 };
+        let seconds = if row.backend == "cpu" { 1e-9 } else { gpu } * row.work.flop + start;
+        let execute = row.execute.as_mut().unwrap();
+        (execute.host_median_s, execute.host_ci95_s) = (seconds, Some([seconds, seconds]));
+    }
+    report
+}
+
+#[test]
+fn products_pay_from_the_size_at_which_the_start_is_repaid() {
+    let found = thresholds(&[scaled(&[8, 32, 64, 128, 256], 1e-11)]);
+    let resident = found.iter().find(|one| !one.with_copies).unwrap();
+    // 2 N^3 ns repay 19 µs from N = 21.
+    assert!((19..=24).contains(&resident.from.unwrap()), "{resident:?}");
+    assert!(resident.interval[0] <= resident.from && resident.from <= resident.interval[1], "{resident:?}");
+    let never = thresholds(&[scaled(&[8, 32, 64, 128, 256], 1e-8)]);
+    assert!(never.iter().all(|one| one.from.is_none()), "{never:?}");
+    assert!(thresholds(&[scaled(&[8, 32], 1e-11)]).is_empty());
+}
+
 #[test]
 fn predictions_are_compared_with_later_measurements() {
-    let scaled = |sizes: &[u64], gpu: f64| {
-        let mut report = products(sizes, 1e-3, 1e-3);
-        for row in &mut report.rows {
-            row.work = op::find("matmul").unwrap().work(&row.case);
-            let seconds = if row.backend == "cpu" { 1e-9 } else { gpu } * row.work.flop + 1e-6;
-            let execute = row.execute.as_mut().unwrap();
-            (execute.host_median_s, execute.host_ci95_s) = (seconds, Some([seconds, seconds]));
-        }
-        report
-    };
     let before = [scaled(&[32, 64, 128, 256], 1e-11)];
     let right = verify(&before, &[scaled(&[48, 100], 1e-11)]);
     assert_eq!((right.problems, right.wrong_side), (2, [0; 3]));
