@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::{USAGE, stream};
 use crate::document::advice::{
-    Emitted, Origin, Price, document, emitted, verification as words_of_verification,
+    Emitted, MeasuredOn, Price, document, emitted, verification as words_of_verification,
 };
 use crate::fleet::file::load;
 use crate::report::Report;
@@ -176,7 +176,7 @@ fn check_machine(calls: &Calls, path: &Path) {
 }
 
 /// Measures problems as an ordinary run in the folder `out`, or goes on with that run.
-fn measure(args: &AdviseArgs, problems: &[advice::Problem], out: &Path) -> Result<ExitCode> {
+fn measure(args: &AdviseArgs, problems: &[advice::CallProblem], out: &Path) -> Result<ExitCode> {
     let list = out.with_extension("problems.jsonl");
     let lines: String = problems.iter().map(|problem| problem.line() + "\n").collect();
     let has_run = out.join(FILE_NAME).exists() || out.join(format!("{FILE_NAME}.gz")).exists();
@@ -215,7 +215,7 @@ fn emit(form: &str, reports: &[Report]) -> Result<()> {
     let gpu = environment.backends.iter().find_map(device_name);
     let machine = [Some(environment.host.cpu.as_str()), gpu].into_iter().flatten().collect::<Vec<_>>();
     let origin =
-        Origin { machine: machine.join(" and "), date: environment.started.chars().take(10).collect() };
+        MeasuredOn { machine: machine.join(" and "), date: environment.started.chars().take(10).collect() };
     let form = Emitted::ALL.iter().find(|(name, _)| *name == form).map_or(Emitted::Header, |(_, form)| *form);
     stream::print(&emitted(form, &thresholds, &origin))
 }

@@ -1,6 +1,6 @@
 //! What `gpubench advise` says: per call and for the program, whether a GPU pays.
 
-use gpubench_analysis::advice::{Advice, CallAdvice, Threshold, TimeOf, Verdict, Verification};
+use gpubench_analysis::advice::{Advice, CallAdvice, CallVerdict, Threshold, TimeOf, Verification};
 use gpubench_analysis::answer::Estimate;
 use gpubench_report::calls::{Call, Calls};
 use gpubench_report::report::quantity::{time_range, time_text};
@@ -88,12 +88,12 @@ fn time_of(time: Option<&TimeOf>) -> String {
 }
 
 fn verdict_text(advice: &CallAdvice) -> (String, Tone) {
-    let mark = if advice.is_sure || advice.verdict == Verdict::Unknown { "" } else { " ?" };
+    let mark = if advice.is_sure || advice.verdict == CallVerdict::Unknown { "" } else { " ?" };
     let (words, tone) = match advice.verdict {
-        Verdict::Gpu => ("GPU", Tone::Gpu),
-        Verdict::GpuIfDataStays => ("GPU if data stays", Tone::Gpu),
-        Verdict::Cpu => ("CPU", Tone::Cpu),
-        Verdict::Unknown => ("not measured", Tone::Plain),
+        CallVerdict::Gpu => ("GPU", Tone::Gpu),
+        CallVerdict::GpuIfDataStays => ("GPU if data stays", Tone::Gpu),
+        CallVerdict::Cpu => ("CPU", Tone::Cpu),
+        CallVerdict::Unknown => ("not measured", Tone::Plain),
     };
     (format!("{words}{mark}"), tone)
 }
@@ -107,10 +107,10 @@ fn legend(advice: &Advice) -> Vec<RichText> {
     if advice.calls.iter().flat_map(times).flatten().any(|time| time.variant.is_none()) {
         lines.push("~: predicted from measured calls of the same operation.".into());
     }
-    if advice.calls.iter().any(|one| !one.is_sure && one.verdict != Verdict::Unknown) {
+    if advice.calls.iter().any(|one| !one.is_sure && one.verdict != CallVerdict::Unknown) {
         lines.push("?: the intervals of the times overlap.".into());
     }
-    if advice.calls.iter().any(|one| one.verdict == Verdict::Unknown) {
+    if advice.calls.iter().any(|one| one.verdict == CallVerdict::Unknown) {
         lines.push("not measured: gpubench has no operation for the call, or no time of it.".into());
     }
     lines.into_iter().map(RichText::from).collect()
@@ -174,8 +174,8 @@ fn next_steps(calls: &Calls, advice: &Advice) -> Vec<RichText> {
     let saved = |one: &CallAdvice| -> Option<(f64, &Call)> {
         let call = &calls.calls[one.call];
         let time = match one.verdict {
-            Verdict::Gpu => one.gpu_copies.as_ref()?,
-            Verdict::GpuIfDataStays => one.gpu.as_ref()?,
+            CallVerdict::Gpu => one.gpu_copies.as_ref()?,
+            CallVerdict::GpuIfDataStays => one.gpu.as_ref()?,
             _ => return None,
         };
         Some(((one.now_s.value - time.seconds.value) * call.count as f64, call))
@@ -213,7 +213,8 @@ fn next_steps(calls: &Calls, advice: &Advice) -> Vec<RichText> {
             call.count
         ));
     }
-    let stays = advice.calls.iter().filter(|one| one.verdict == Verdict::GpuIfDataStays && one.kept > 0.0);
+    let stays =
+        advice.calls.iter().filter(|one| one.verdict == CallVerdict::GpuIfDataStays && one.kept > 0.0);
     if let Some(one) = stays.max_by(|a, b| a.kept.total_cmp(&b.kept)) {
         let call = &calls.calls[one.call];
         let bytes = (call.result_bytes + call.repeated_bytes) as f64 / call.count as f64;
@@ -257,7 +258,7 @@ pub fn verification(found: &Verification) -> Vec<Block> {
 
 /// Where the thresholds come from.
 #[derive(Clone, Debug)]
-pub struct Origin {
+pub struct MeasuredOn {
     /// Machine and GPU.
     pub machine: String,
     /// Date of the measurements.
@@ -288,7 +289,7 @@ impl Emitted {
 }
 
 /// The thresholds in a form that other programs load, with their origin and intervals in comments.
-pub fn emitted(form: Emitted, thresholds: &[Threshold], origin: &Origin) -> String {
+pub fn emitted(form: Emitted, thresholds: &[Threshold], origin: &MeasuredOn) -> String {
     let size = |size: Option<u64>| size.map_or("never".to_owned(), |size| size.to_string());
     let interval = |one: &Threshold| format!("{} to {}", size(one.interval[0]), size(one.interval[1]));
     let copies = |one: &Threshold| if one.with_copies { "copies included" } else { "data on the GPU" };
@@ -410,7 +411,7 @@ mod tests {
             interval: [from, None],
         };
         let all = [threshold(true, Some(413)), threshold(false, None)];
-        let origin = Origin { machine: "node17".into(), date: "2026-11-30".into() };
+        let origin = MeasuredOn { machine: "node17".into(), date: "2026-11-30".into() };
         for (form, expected) in [
             (
                 Emitted::Header,

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ended(ExitStatus);
+pub struct ProgramEnd(ExitStatus);
 
-impl fmt::Display for Ended {
+impl fmt::Display for ProgramEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.0.code(), self.0.signal()) {
             (Some(code), _) => write!(f, "exit code {code}"),
@@ -35,7 +35,7 @@ extern "C" fn forward(signal: libc::c_int) {
 ///
 /// # Errors
 /// The program cannot be started.
-pub fn run(mut command: Command) -> io::Result<Ended> {
+pub fn run(mut command: Command) -> io::Result<ProgramEnd> {
     let restore = || {
         // SAFETY: restoring a disposition runs no code of this program. Programs ignore this signal only as gpubench does.
         unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
@@ -58,10 +58,10 @@ pub fn run(mut command: Command) -> io::Result<Ended> {
     }
     let status = child.wait();
     CHILD.store(0, Ordering::Relaxed);
-    status.map(Ended)
+    status.map(ProgramEnd)
 }
 
-impl Ended {
+impl ProgramEnd {
     /// The exit code of the program; `None` if a signal ended it.
     pub fn code(self) -> Option<u8> {
         self.0.code().and_then(|code| u8::try_from(code).ok())

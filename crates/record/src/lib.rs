@@ -15,9 +15,9 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use gpubench_backend::host::environment::BUILD_REVISION;
 
-pub use child::{Ended, run as run_to_end};
+pub use child::{ProgramEnd, run as run_to_end};
 use gpubench_report::calls::{Call, Calls, Others};
-use table::{Counts, Key};
+use table::{CallKey, Counts};
 
 /// The object that programs preload; empty on systems that `record` does not support.
 static INTERPOSER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/interpose.so"));
@@ -46,7 +46,7 @@ pub struct Machine {
 /// # Errors
 /// The system is not Linux, the program cannot be started, or it cannot be recorded; one line that says what to do. A program that fails
 /// is no error.
-pub fn record(program: &[OsString], python: bool, machine: Machine) -> Result<(Calls, Ended)> {
+pub fn record(program: &[OsString], python: bool, machine: Machine) -> Result<(Calls, ProgramEnd)> {
     ensure!(
         !INTERPOSER.is_empty(),
         "gpubench record preloads an object into the program, which this build supports on 64-bit Linux alone"
@@ -71,7 +71,7 @@ pub fn record(program: &[OsString], python: bool, machine: Machine) -> Result<(C
     let ended = child::run(command).with_context(|| format!("cannot start {}", Path::new(name).display()))?;
     let elapsed_s = start.elapsed().as_secs_f64();
     let bytes = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
-    let recording = table::Recording::read(&bytes)?;
+    let recording = table::RecordedCalls::read(&bytes)?;
     let version = env!("CARGO_PKG_VERSION");
     let calls = Calls {
         calls_version: Calls::LAYOUT,
@@ -95,7 +95,7 @@ fn seconds(ns: f64) -> f64 {
     ns * 1e-9
 }
 
-fn call(key: &Key, counts: &Counts) -> Call {
+fn call(key: &CallKey, counts: &Counts) -> Call {
     let size = |index: usize| u64::try_from(key.dims[index]).unwrap_or(0);
     let is_fft = key.routine == "fft";
     let dtype = match key.dtype {

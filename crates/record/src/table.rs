@@ -38,7 +38,7 @@ pub(crate) fn empty_header() -> [u8; 12] {
 
 /// What makes two calls the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
+pub(crate) struct CallKey {
     pub(crate) routine: String,
     /// `s`, `d`, `c` or `z`.
     pub(crate) dtype: char,
@@ -105,12 +105,12 @@ fn edge_ns(bin: usize) -> f64 {
 }
 
 /// What the recorded processes wrote.
-pub(crate) struct Recording {
+pub(crate) struct RecordedCalls {
     pub(crate) processes: u32,
     pub(crate) threads: u32,
     /// Nanoseconds that recording adds to a call; 0 if no process loaded the recorder.
     pub(crate) overhead_ns: u32,
-    pub(crate) calls: Vec<(Key, Counts)>,
+    pub(crate) calls: Vec<(CallKey, Counts)>,
     /// Calls of further keys, for which there was no room, and their nanoseconds.
     pub(crate) others: (u64, u64),
 }
@@ -137,18 +137,18 @@ impl Bytes<'_> {
     }
 }
 
-impl Recording {
+impl RecordedCalls {
     /// Reads the bytes of a file.
     ///
     /// # Errors
     /// The file is not of this layout.
-    pub(crate) fn read(bytes: &[u8]) -> Result<Recording> {
+    pub(crate) fn read(bytes: &[u8]) -> Result<RecordedCalls> {
         let file = Bytes(bytes);
         ensure!(
             bytes.len() == BYTES && file.u64(0) == MAGIC,
             "the record of the calls is damaged: record again"
         );
-        let mut calls: Vec<(Key, Counts)> = vec![];
+        let mut calls: Vec<(CallKey, Counts)> = vec![];
         let mut others = (0, 0);
         for shard in (0..SHARDS).map(|index| SHARDS_AT + index * SHARD) {
             others.0 += file.u64(shard);
@@ -171,7 +171,7 @@ impl Recording {
             }
         }
         calls.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.total_ns));
-        Ok(Recording {
+        Ok(RecordedCalls {
             processes: file.u32(12),
             threads: file.u32(16),
             overhead_ns: file.u32(20),
@@ -182,13 +182,13 @@ impl Recording {
 }
 
 impl Bytes<'_> {
-    fn key(&self, at: usize) -> Key {
+    fn key(&self, at: usize) -> CallKey {
         let object = usize::from(self.u16(at + 4));
         let library = match object {
             1..=OBJECTS => self.text(OBJECTS_AT + (object - 1) * OBJECT + 4, OBJECT - 4),
             _ => String::new(),
         };
-        Key {
+        CallKey {
             routine: self.text(ROUTINES_AT + usize::from(self.u16(at)) * ROUTINE_NAME, ROUTINE_NAME),
             dtype: char::from(self.0[at + 2]),
             row_major: self.0[at + 3] != 0,
@@ -245,10 +245,10 @@ mod tests {
 
     #[test]
     fn a_file_of_another_layout_is_refused() {
-        assert!(Recording::read(&[]).is_err());
+        assert!(RecordedCalls::read(&[]).is_err());
         let mut bytes = vec![0; BYTES];
-        assert!(Recording::read(&bytes).is_err());
+        assert!(RecordedCalls::read(&bytes).is_err());
         bytes[..12].copy_from_slice(&empty_header());
-        assert!(Recording::read(&bytes).unwrap().calls.is_empty());
+        assert!(RecordedCalls::read(&bytes).unwrap().calls.is_empty());
     }
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::answer::{Comparison, Contender, Estimate, Kind, sections};
 use model::TimeModel;
-pub use problem::{Problem, problem};
+pub use problem::{CallProblem, problem};
 pub use threshold::{Threshold, thresholds};
 
 /// What the calls of a program cost on a GPU.
@@ -28,7 +28,7 @@ pub struct Advice {
     pub program: ProgramAdvice,
 }
 
-/// The advice about one kind of call. Times are seconds per call.
+/// The advice about one kind of call. KnownTimes are seconds per call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallAdvice {
     /// Position in the record.
@@ -44,7 +44,7 @@ pub struct CallAdvice {
     /// Share of the operands that earlier recorded calls wrote or read, and that had not changed since.
     pub kept: f64,
     /// What to do.
-    pub verdict: Verdict,
+    pub verdict: CallVerdict,
     /// False if the intervals of the times that decide overlap.
     pub is_sure: bool,
     /// True where the GPU computes the call faster than the CPU but launching it takes the gain: several calls as one would win.
@@ -63,7 +63,7 @@ pub struct TimeOf {
 /// What to do with a kind of call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum CallVerdict {
     /// The GPU is faster, copies included.
     Gpu,
     /// The GPU is faster if the data stays in its memory.
@@ -74,7 +74,7 @@ pub enum Verdict {
     Unknown,
 }
 
-/// The program as a whole. Times are in seconds.
+/// The program as a whole. KnownTimes are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ProgramAdvice {
     /// The recorded run.
@@ -101,7 +101,7 @@ const MANY: u64 = 100;
 
 /// Judges the calls of a program by reports of this machine.
 pub fn advise(calls: &Calls, reports: &[Report]) -> Advice {
-    let times = Times::of(reports);
+    let times = KnownTimes::of(reports);
     let advice: Vec<CallAdvice> =
         calls.calls.iter().enumerate().map(|(index, call)| times.advice(index, call)).collect();
     let program = program(calls, &advice);
@@ -124,7 +124,7 @@ pub struct Verification {
 }
 
 /// Problems to verify predictions with: at most `count` that `measured` lacks, drawn by a seed.
-pub fn to_verify(calls: &Calls, measured: &[Problem], count: usize, seed: u64) -> Vec<Problem> {
+pub fn to_verify(calls: &Calls, measured: &[CallProblem], count: usize, seed: u64) -> Vec<CallProblem> {
     let mut others = to_measure(calls, usize::MAX);
     others.retain(|other| !measured.iter().any(|known| known.is(&other.case)));
     let mut drawn = vec![];
@@ -139,11 +139,11 @@ pub fn to_verify(calls: &Calls, measured: &[Problem], count: usize, seed: u64) -
 
 /// Compares what `reports` predict for the problems of `later` with the times there.
 pub fn verify(reports: &[Report], later: &[Report]) -> Verification {
-    let (before, after) = (Times::of(reports), Times::of(later));
+    let (before, after) = (KnownTimes::of(reports), KnownTimes::of(later));
     let mut errors: [Vec<f64>; 2] = [vec![], vec![]];
     let (mut inside, mut times, mut problems, mut wrong_side) = (0, 0, 0, [0; 3]);
     for one in &after.measured {
-        let problem = Problem { case: one.case.clone(), share: 1.0 };
+        let problem = CallProblem { case: one.case.clone(), share: 1.0 };
         let pair = [CPU, GPU].map(|side| Some((before.time(&problem, side)?, one.by_kind[side].clone()?)));
         problems += usize::from(pair.iter().any(Option::is_some));
         for (errors, found) in errors.iter_mut().zip(&pair) {
@@ -168,8 +168,8 @@ pub fn verify(reports: &[Report], later: &[Report]) -> Verification {
 }
 
 /// The positions of the calls to measure: those that take most time, at most `count`, each problem once.
-pub fn to_measure(calls: &Calls, count: usize) -> Vec<Problem> {
-    let mut chosen: Vec<Problem> = vec![];
+pub fn to_measure(calls: &Calls, count: usize) -> Vec<CallProblem> {
+    let mut chosen: Vec<CallProblem> = vec![];
     // The record has the calls with the largest total first.
     for found in calls.calls.iter().filter_map(problem) {
         if chosen.len() < count && !chosen.iter().any(|known| known.is(&found.case)) {
@@ -180,7 +180,7 @@ pub fn to_measure(calls: &Calls, count: usize) -> Vec<Problem> {
 }
 
 /// The times of one problem.
-struct Measured {
+struct CaseTimes {
     case: gpubench_report::case::Case,
     by_kind: [Option<TimeOf>; 4],
 }
@@ -191,13 +191,13 @@ const GPU: usize = 1;
 const COPIES: usize = 2;
 const KERNEL: usize = 3;
 
-struct Times {
-    measured: Vec<Measured>,
+struct KnownTimes {
+    measured: Vec<CaseTimes>,
     models: BTreeMap<(String, DType, usize), TimeModel>,
 }
 
-impl Times {
-    fn of(reports: &[Report]) -> Times {
+impl KnownTimes {
+    fn of(reports: &[Report]) -> KnownTimes {
         let mut measured = vec![];
         let mut points: BTreeMap<(String, DType, usize), Vec<(Work, f64)>> = BTreeMap::new();
         for section in reports.iter().flat_map(sections) {
@@ -209,15 +209,15 @@ impl Times {
                     let key = (row.case.op.clone(), row.case.dtype, kind);
                     points.entry(key).or_default().push((row.work, time.seconds.value));
                 }
-                measured.push(Measured { case: row.case.clone(), by_kind });
+                measured.push(CaseTimes { case: row.case.clone(), by_kind });
             }
         }
         let models = points.into_iter().filter_map(|(key, points)| Some((key, TimeModel::fit(&points)?)));
-        Times { measured, models: models.collect() }
+        KnownTimes { measured, models: models.collect() }
     }
 
     /// The time of a problem: measured, or predicted by times of the same op and element type.
-    fn time(&self, problem: &Problem, kind: usize) -> Option<TimeOf> {
+    fn time(&self, problem: &CallProblem, kind: usize) -> Option<TimeOf> {
         let scaled = |seconds: Estimate| {
             let share = problem.share;
             // Half of the work takes at most the whole time, and at least half of it.
@@ -240,7 +240,7 @@ impl Times {
         let found = problem(call);
         let of_kind = |kind| found.as_ref().and_then(|found| self.time(found, kind));
         let [cpu, gpu, gpu_copies, kernel] = [CPU, GPU, COPIES, KERNEL].map(of_kind);
-        let bytes = found.as_ref().map_or(0.0, Problem::operand_bytes) * call.count as f64;
+        let bytes = found.as_ref().map_or(0.0, CallProblem::operand_bytes) * call.count as f64;
         let unchanged = (call.result_bytes + call.repeated_bytes) as f64;
         let kept = if bytes > 0.0 { (unchanged / bytes).min(1.0) } else { 0.0 };
         // A GPU must beat the best that the CPU can do, not a slow library or a wrong number of threads.
@@ -278,16 +278,16 @@ fn recorded(call: &Call) -> Estimate {
     Estimate { value, low: low.min(value), high: high.max(value) }
 }
 
-fn verdict(on_cpu: Estimate, gpu: Option<&TimeOf>, copies: Option<&TimeOf>) -> (Verdict, bool) {
-    let Some(gpu) = gpu else { return (Verdict::Unknown, false) };
+fn verdict(on_cpu: Estimate, gpu: Option<&TimeOf>, copies: Option<&TimeOf>) -> (CallVerdict, bool) {
+    let Some(gpu) = gpu else { return (CallVerdict::Unknown, false) };
     let (gpu, copies) = (gpu.seconds, copies.map(|copies| copies.seconds));
     match copies {
-        Some(copies) if copies.value < on_cpu.value => (Verdict::Gpu, copies.high < on_cpu.low),
+        Some(copies) if copies.value < on_cpu.value => (CallVerdict::Gpu, copies.high < on_cpu.low),
         _ if gpu.value < on_cpu.value => {
             let decided = gpu.high < on_cpu.low && copies.is_none_or(|copies| copies.low > on_cpu.high);
-            (Verdict::GpuIfDataStays, decided)
+            (CallVerdict::GpuIfDataStays, decided)
         }
-        _ => (Verdict::Cpu, gpu.low > on_cpu.high),
+        _ => (CallVerdict::Cpu, gpu.low > on_cpu.high),
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) struct TimeModel {
     error: f64,
 }
 
-/// Times that a model needs.
+/// KnownTimes that a model needs.
 const LEAST_POINTS: usize = 3;
 
 fn features(work: Work) -> [f64; 3] {

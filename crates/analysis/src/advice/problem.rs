@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 /// A problem that gpubench measures, for a call that does it or a part of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Problem {
+pub struct CallProblem {
     /// The case.
     pub case: Case,
     /// The share of the problem's work that the call does: a half for `syrk`, which computes one triangle of a product.
@@ -18,7 +18,7 @@ pub struct Problem {
 /// Returns the problem of a call; `None` if gpubench has no op for it.
 ///
 /// Matrices that are stored column by column are the transposed ones stored row by row, as gpubench's are.
-pub fn problem(call: &Call) -> Option<Problem> {
+pub fn problem(call: &Call) -> Option<CallProblem> {
     let dtype = DType::ALL.iter().copied().find(|dtype| dtype.name() == call.dtype)?;
     let (m, n, k) = (call.m, call.n, call.k);
     let transposed =
@@ -59,10 +59,10 @@ pub fn problem(call: &Call) -> Option<Problem> {
         return None;
     }
     let case = Case { shape: Some(shape), ..Case::square(name, largest, dtype, 0) };
-    Some(Problem { case, share })
+    Some(CallProblem { case, share })
 }
 
-impl Problem {
+impl CallProblem {
     /// The problem as a line of `--problems`.
     pub fn line(&self) -> String {
         let mut keys = Map::from_iter([

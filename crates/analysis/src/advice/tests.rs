@@ -40,8 +40,8 @@ fn measured_calls_have_a_verdict_and_the_program_a_bound() {
     let product = &advice.calls[0];
     assert!((product.cpu.as_ref().unwrap().seconds.value - 40e-3).abs() < 1e-9);
     assert!(product.gpu.as_ref().unwrap().seconds.value < 5e-3);
-    assert!(matches!(product.verdict, Verdict::Gpu | Verdict::GpuIfDataStays), "{product:?}");
-    assert_eq!(advice.calls[1].verdict, Verdict::Unknown);
+    assert!(matches!(product.verdict, CallVerdict::Gpu | CallVerdict::GpuIfDataStays), "{product:?}");
+    assert_eq!(advice.calls[1].verdict, CallVerdict::Unknown);
     let program = advice.program;
     assert!((program.recorded_s - 6.0).abs() < 1e-9 && (program.covered_s - 5.0).abs() < 1e-9);
     let bound = program.without_copies_s.unwrap();
@@ -138,6 +138,6 @@ fn without_a_gpu_nothing_is_said_about_one() {
     let mut report = products(&[64], 40e-3, 1e-3);
     report.rows.retain(|row| row.backend == "cpu");
     let advice = advise(&calls, &[report]);
-    assert_eq!((advice.calls[0].verdict, advice.program.with_copies_s), (Verdict::Unknown, None));
+    assert_eq!((advice.calls[0].verdict, advice.program.with_copies_s), (CallVerdict::Unknown, None));
     assert!(advice.calls[0].cpu.is_some());
 }

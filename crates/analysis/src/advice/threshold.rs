@@ -4,7 +4,7 @@ use gpubench_ops as op;
 use gpubench_report::case::{Case, DType};
 use gpubench_report::report::Report;
 
-use super::{COPIES, CPU, GPU, Times};
+use super::{COPIES, CPU, GPU, KnownTimes};
 use crate::answer::Estimate;
 
 /// The size from which products pay on a GPU: the cube root of m n k.
@@ -27,7 +27,7 @@ fn sizes() -> impl DoubleEndedIterator<Item = u64> {
 
 /// The thresholds of products in reports, for each element type with and without copies, where both sides were measured at three sizes.
 pub fn thresholds(reports: &[Report]) -> Vec<Threshold> {
-    let times = Times::of(reports);
+    let times = KnownTimes::of(reports);
     let mut found = vec![];
     for &dtype in DType::ALL {
         for kind in [COPIES, GPU] {
