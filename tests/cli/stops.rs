@@ -12,9 +12,9 @@ const SLOW: &str = "run --backends slow --ops matmul --sizes 3,4,5 --samples 6 -
                     --no-refine --format json --out out";
 
 /// Starts the sweep of slow cells, and waits until the second one has its turn.
-fn slow(folder: &Folder, more: &str) -> Child {
+fn slow(folder: &Folder) -> Child {
     let adapter = format!("slow=python3 -S -E '{}' slow,slow,slow", crate::external::FAULTY);
-    let mut run = folder.command(&format!("{SLOW}{more}"));
+    let mut run = folder.command(SLOW);
     run.args(["--external", &adapter]).stdout(Stdio::null()).stderr(Stdio::null());
     let run = run.spawn().unwrap();
     wait_until("no cell has samples", || folder.has("out/report.json"));
@@ -50,7 +50,7 @@ fn at_work(process: u32) -> u32 {
 #[test]
 fn the_first_ctrl_c_lets_the_cell_finish() {
     let folder = Folder::new();
-    let mut run = slow(&folder, "");
+    let mut run = slow(&folder);
     signal(run.id(), "INT");
     assert_eq!(run.wait().unwrap().code(), Some(130));
     // All samples of the cell that had its turn, and half of those of the cell before it.
@@ -177,17 +177,6 @@ fn a_worker_that_is_killed_or_stopped_costs_its_cell() {
         assert_eq!(measured(&folder), 6, "{name}");
         assert!(reasons(&folder).contains(expected), "{name}: {}", reasons(&folder));
     }
-}
-
-#[test]
-fn the_time_for_which_the_run_is_stopped_counts_towards_no_limit() {
-    let folder = Folder::new();
-    let mut run = slow(&folder, " --cell-timeout 5s");
-    signal(run.id(), "STOP");
-    std::thread::sleep(Duration::from_secs(6));
-    signal(run.id(), "CONT");
-    assert_eq!(run.wait().unwrap().code(), Some(0), "{}", reasons(&folder));
-    assert!(folder.rows("out").iter().all(|row| row["outcome"] == "measured"), "{}", reasons(&folder));
 }
 
 /// A command that runs the example of an adapter, whose answers are files in the folder `temporary`.

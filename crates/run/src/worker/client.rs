@@ -17,8 +17,6 @@ use super::serve;
 
 /// Interval at which a wait checks whether the user ended the run.
 const POLL: Duration = Duration::from_millis(100);
-/// Delay of a check after which this process must have been stopped meanwhile, as Ctrl-Z or a debugger does.
-const LONG_DELAY: Duration = Duration::from_secs(1);
 const EXIT_LIMIT: Duration = Duration::from_secs(3);
 /// Stack of a worker's thread: LAPACK libraries recurse with large frames and expect that of a main thread.
 const STACK_BYTES: usize = 64 << 20;
@@ -62,8 +60,6 @@ pub struct Client {
     is_out_of_step: bool,
     started: Instant,
     replied: Instant,
-    /// Time for which this process was stopped during the last wait.
-    stopped_for: Duration,
 }
 
 impl Client {
@@ -85,7 +81,6 @@ impl Client {
             is_out_of_step: false,
             started,
             replied: started,
-            stopped_for: Duration::ZERO,
         })
     }
 
@@ -127,38 +122,24 @@ impl Client {
         }
     }
 
-    /// Returns the time for which this process was stopped during the last wait. It does not count towards a limit.
-    pub(crate) fn stopped_for(&self) -> Duration {
-        self.stopped_for
-    }
-
-    /// Waits for the final reply to the last request, until `deadline` or until `is_over`. The deadline moves by the time for
-    /// which this process is stopped. `on_phase` is called for each phase that begins.
+    /// Waits for the final reply to the last request, until `deadline` or until `is_over`. `on_phase` is called for each phase
+    /// that begins.
     pub fn wait(
         &mut self,
         deadline: Instant,
         is_over: &dyn Fn() -> bool,
         on_phase: &mut dyn FnMut(&str),
     ) -> Result<Reply, WaitError> {
-        self.stopped_for = Duration::ZERO;
         if self.is_out_of_step {
             return Err(WaitError::Gone(format!("the {} worker sent a reply to no request", self.name)));
         }
         let mut had_ended = false;
-        let mut checked = Instant::now();
         loop {
             if is_over() {
                 return Err(WaitError::Interrupted);
             }
-            let left = (deadline + self.stopped_for).saturating_duration_since(checked);
-            let received = self.replies.recv_timeout(left.min(POLL));
-            // The reply may have come while this process was stopped.
-            let delay = checked.elapsed();
-            if delay > LONG_DELAY {
-                self.stopped_for += delay;
-            }
-            checked = Instant::now();
-            match received {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.replies.recv_timeout(left.min(POLL)) {
                 Ok(Received { reply: Ok(Reply::Phase { .. }), .. }) if left.is_zero() => {
                     return Err(WaitError::TimedOut);
                 }
