@@ -55,8 +55,9 @@ fn cpu_time() -> Duration {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
 mod tests {
+    #![allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
+
     use super::*;
     use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,15 +1,58 @@
 //! Computes the simulated device's peaks: those in the script, and otherwise the rates of its laws at large sizes.
 
+use std::collections::BTreeMap;
+
 use crate::{Accuracy, BusRates, Peaks};
+use anyhow::{bail, ensure};
 use gpubench_ops as op;
 use gpubench_report::case::{Cache, Case, DType};
+use serde::Deserialize;
 
+use super::rule::CellFault;
 use super::script::Script;
 
 /// Side at which a law counts as having reached its rate.
 const LARGE: u64 = 16_384;
 /// Bytes per second of copies between host and device, if the script has none.
 const BUS: BusRates = BusRates { pageable: 10e9, pinned: 50e9 };
+
+/// Precisions of a matrix product.
+const PRECISIONS: [&str; 5] = ["f32", "f64", "tf32", "f16", "bf16"];
+
+/// The peaks in a script.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ScriptedPeaks {
+    pub read: Option<f64>,
+    pub copy: Option<f64>,
+    pub triad: Option<f64>,
+    pub matmul: BTreeMap<String, f64>,
+    pub upload: Option<BusRates>,
+    pub download: Option<BusRates>,
+    pub outcome: Option<CellFault>,
+}
+
+impl ScriptedPeaks {
+    /// Checks that every figure is a rate; an error names the key.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        let memory = [("read", self.read), ("copy", self.copy), ("triad", self.triad)];
+        let memory = memory.iter().filter_map(|(key, rate)| Some((*key, (*rate)?)));
+        let bus = [("upload", self.upload), ("download", self.download)].into_iter();
+        let bus = bus.filter_map(|(key, rates)| Some((key, rates?)));
+        let bus = bus.flat_map(|(key, rates)| [(key, rates.pageable), (key, rates.pinned)]);
+        let matmul = self.matmul.iter().map(|(key, rate)| (key.as_str(), *rate));
+        for (key, rate) in memory.chain(bus).chain(matmul) {
+            ensure!(
+                rate.is_finite() && rate > 0.0,
+                "{key} must be a rate above 0, in bytes or FLOP per second"
+            );
+        }
+        match self.matmul.keys().find(|key| !PRECISIONS.contains(&key.as_str())) {
+            Some(other) => bail!("unknown matmul precision {other}: choose from {}", PRECISIONS.join(", ")),
+            None => Ok(()),
+        }
+    }
+}
 
 pub(crate) fn peaks(script: &Script) -> Peaks {
     let named = script.peaks();
@@ -31,8 +74,8 @@ pub(crate) fn peaks(script: &Script) -> Peaks {
         copy: named.copy.or_else(|| of_memory("sin")),
         triad: named.triad.or_else(|| of_memory("elementwise")),
         matmul,
-        upload: Some(named.upload.map_or(BUS, BusRates::from)),
-        download: Some(named.download.map_or(BUS, BusRates::from)),
+        upload: Some(named.upload.unwrap_or(BUS)),
+        download: Some(named.download.unwrap_or(BUS)),
         ..Peaks::default()
     }
 }

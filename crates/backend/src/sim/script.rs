@@ -18,9 +18,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::law::Seconds;
-use super::rule::CellFault;
-use super::rule::{Behaviour, CellRule, anything};
-use super::scripted_peaks::ScriptedPeaks;
+use super::peaks::ScriptedPeaks;
+use super::rule::{Behaviour, CellFault, CellRule, anything};
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

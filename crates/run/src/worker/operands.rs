@@ -83,11 +83,8 @@ pub fn check_host(op: &dyn Op, case: &Case, free: &dyn Fn() -> Option<u128>) -> 
         memory::return_freed();
         is_short()
     };
-    if let Some(free) = is_short().and_then(|_| still_short()) {
-        return Err(CellError::OutOfMemory { place: "host", needed: Some(needed), free });
-    }
-    // Such operands are products, which faer computes.
-    if op.scratch(case) > 0 { memory::check_packing_space() } else { Ok(()) }
+    let short = is_short().and_then(|_| still_short());
+    short.map_or(Ok(()), |free| Err(CellError::OutOfMemory { place: "host", needed: Some(needed), free }))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::time::Instant;
 use gpubench_backend::host::{memory, vector_registers};
 use gpubench_backend::protocol::Reply;
 use gpubench_backend::take::{self, Pauses};
-use gpubench_backend::verify::{Judged, Proof, Refuted, Unverified};
+use gpubench_backend::verify::{Judged, Proof, Unverified};
 use gpubench_backend::{Backend, Options, Prepared, Registration, Variant};
 use gpubench_ops::{self as op, Decisive, Op, Rounding, matrix};
 use gpubench_report::case::{Case, Cell};
@@ -295,7 +295,7 @@ const CHANGED_AT_FIRST: &str = "the first execution changed the operands";
 
 fn refutation(unverified: Unverified) -> Result<Reply, CellError> {
     match unverified {
-        Unverified::Refuted(Refuted { reason, error }) => Ok(Reply::Refuted { reason, error }),
+        Unverified::Refuted { reason, error } => Ok(Reply::Refuted { reason, error }),
         Unverified::Failed(error) => Err(error),
     }
 }
