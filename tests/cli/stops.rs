@@ -12,9 +12,9 @@ const SLOW: &str = "run --backends slow --ops matmul --sizes 3,4,5 --samples 6 -
                     --no-refine --format json --out out";
 
 /// Starts the sweep of slow cells, and waits until the second one has its turn.
-fn slow(folder: &Folder) -> Child {
+fn slow(folder: &Folder, more: &str) -> Child {
     let adapter = format!("slow=python3 -S -E '{}' slow,slow,slow", crate::external::FAULTY);
-    let mut run = folder.command(SLOW);
+    let mut run = folder.command(&format!("{SLOW}{more}"));
     run.args(["--external", &adapter]).stdout(Stdio::null()).stderr(Stdio::null());
     let run = run.spawn().unwrap();
     wait_until("no cell has samples", || folder.has("out/report.json"));
@@ -28,13 +28,11 @@ fn reasons(folder: &Folder) -> String {
 }
 
 /// Returns the number of measured rows.
-#[cfg(target_os = "linux")]
 fn measured(folder: &Folder) -> usize {
     folder.rows("out").iter().filter(|row| row["outcome"] == "measured").count()
 }
 
 /// Returns the processes that a process has started.
-#[cfg(target_os = "linux")]
 fn children(process: u32) -> Vec<u32> {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
     let listed = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("children")).ok());
@@ -42,7 +40,6 @@ fn children(process: u32) -> Vec<u32> {
 }
 
 /// Returns the child that hangs, which uses the CPU or waits while the others are stopped.
-#[cfg(target_os = "linux")]
 fn at_work(process: u32) -> u32 {
     children(process).into_iter().find(|child| state(*child) != Some('T')).unwrap()
 }
@@ -50,7 +47,7 @@ fn at_work(process: u32) -> u32 {
 #[test]
 fn the_first_ctrl_c_lets_the_cell_finish() {
     let folder = Folder::new();
-    let mut run = slow(&folder);
+    let mut run = slow(&folder, "");
     signal(run.id(), "INT");
     assert_eq!(run.wait().unwrap().code(), Some(130));
     // All samples of the cell that had its turn, and half of those of the cell before it.
@@ -60,7 +57,6 @@ fn the_first_ctrl_c_lets_the_cell_finish() {
     assert_eq!(samples, [3, 6]);
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn the_second_signal_ends_a_run_and_its_workers_immediately() {
     for name in ["INT", "TERM", "HUP"] {
@@ -138,7 +134,6 @@ fn a_disk_that_is_full_at_any_write_costs_no_older_results_and_no_table() {
     }
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_is_full_for_a_while_costs_nothing() {
     let folder = Folder::new();
@@ -166,7 +161,6 @@ fn a_folder_that_is_removed_during_a_run_is_made_again() {
     assert_eq!(folder.rows("out").len(), 8);
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn a_worker_that_is_killed_or_stopped_costs_its_cell() {
     for (name, expected) in [("KILL", "was killed by SIGKILL"), ("STOP", "timed out after 2 s")] {
@@ -179,8 +173,18 @@ fn a_worker_that_is_killed_or_stopped_costs_its_cell() {
     }
 }
 
+#[test]
+fn the_time_for_which_the_run_is_stopped_counts_towards_no_limit() {
+    let folder = Folder::new();
+    let mut run = slow(&folder, " --cell-timeout 5s");
+    signal(run.id(), "STOP");
+    std::thread::sleep(Duration::from_secs(6));
+    signal(run.id(), "CONT");
+    assert_eq!(run.wait().unwrap().code(), Some(0), "{}", reasons(&folder));
+    assert!(folder.rows("out").iter().all(|row| row["outcome"] == "measured"), "{}", reasons(&folder));
+}
+
 /// A command that runs the example of an adapter, whose answers are files in the folder `temporary`.
-#[cfg(target_os = "linux")]
 fn with_answers(folder: &Folder, line: &str) -> Command {
     let adapter = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/examples/adapter.py");
     let mut command = folder.command(line);
@@ -190,7 +194,6 @@ fn with_answers(folder: &Folder, line: &str) -> Command {
     command
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn a_run_that_is_killed_leaves_no_process_and_the_next_one_removes_its_half_written_file() {
     let folder = Folder::new();
@@ -240,13 +243,11 @@ fn one_of_two_saves_of_a_baseline_is_refused() {
 }
 
 /// Returns whether a command can be started and succeeds.
-#[cfg(target_os = "linux")]
 fn succeeds(command: &mut Command) -> bool {
     command.output().is_ok_and(|ended| ended.status.success())
 }
 
 /// Limits of threads do not bind root, so that this runs as another user, where that is permitted.
-#[cfg(target_os = "linux")]
 #[test]
 fn threads_that_cannot_be_started_cost_their_cells_alone() {
     use std::os::unix::fs::PermissionsExt;

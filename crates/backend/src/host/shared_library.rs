@@ -9,9 +9,9 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 /// A worker process loads one library, so that no other one can define what this one calls. What the user preloads,
 /// or `--isolate no` puts into the same process, still can: then the library's own routines come first.
 /// AddressSanitizer refuses to open libraries in this way.
-#[cfg(all(target_os = "linux", target_env = "gnu", not(sanitized)))]
+#[cfg(not(sanitized))]
 const OWN_ROUTINES_FIRST: c_int = libc::RTLD_DEEPBIND;
-#[cfg(not(all(target_os = "linux", target_env = "gnu", not(sanitized))))]
+#[cfg(sanitized)]
 const OWN_ROUTINES_FIRST: c_int = 0;
 
 /// A library that is loaded.

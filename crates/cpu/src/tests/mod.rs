@@ -223,18 +223,12 @@ fn some_in_use() -> bool {
 #[expect(clippy::print_stderr, reason = "names the variants that leave them in use")]
 fn every_variant_is_timed_with_clear_vector_registers() {
     // Upper halves in use would slow the next variant, as they would not in a program of its own.
-    let mut cpu = start(&Options { threads: Some(2), ..Options::default() }).unwrap();
-    for variant in variants() {
-        let op = op::find(&variant.op).unwrap();
-        let square = Case::square(op.name(), 200, DType::F32, 42);
-        let case = Case { density: op.default_density(), ..square };
-        let mut inputs = op.inputs(&case);
-        let Ok(mut job) = cpu.prepare(&variant.name, &case, &mut inputs) else { continue };
+    for_each_variant(|cpu, job, _, variant, _| {
         cpu.settle();
-        assert!(!some_in_use(), "{}/{} finds them in use", variant.op, variant.name);
-        cpu.time(&mut job, Cache::Hot).unwrap();
+        assert!(!some_in_use(), "{} finds them in use", title(variant));
+        cpu.time(job, Cache::Hot).unwrap();
         if some_in_use() {
-            eprintln!("{}/{} leaves them in use", variant.op, variant.name);
+            eprintln!("{} leaves them in use", title(variant));
         }
-    }
+    });
 }

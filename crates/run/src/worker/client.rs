@@ -17,6 +17,8 @@ use super::serve;
 
 /// Interval at which a wait checks whether the user ended the run.
 const POLL: Duration = Duration::from_millis(100);
+/// Delay of a check after which this process must have been stopped meanwhile, as Ctrl-Z or a debugger does.
+const LONG_DELAY: Duration = Duration::from_secs(1);
 const EXIT_LIMIT: Duration = Duration::from_secs(3);
 /// Stack of a worker's thread: LAPACK libraries recurse with large frames and expect that of a main thread.
 const STACK_BYTES: usize = 64 << 20;
@@ -60,6 +62,8 @@ pub struct Client {
     is_out_of_step: bool,
     started: Instant,
     replied: Instant,
+    /// Time for which this process was stopped during the last wait. It does not count towards a limit.
+    pub(crate) stopped_for: Duration,
 }
 
 impl Client {
@@ -81,6 +85,7 @@ impl Client {
             is_out_of_step: false,
             started,
             replied: started,
+            stopped_for: Duration::ZERO,
         })
     }
 
@@ -122,8 +127,8 @@ impl Client {
         }
     }
 
-    /// Waits for the final reply to the last request, until `deadline` or until `is_over`. `on_phase` is called for each phase
-    /// that begins.
+    /// Waits for the final reply to the last request, until `deadline` or until `is_over`. The deadline moves by the time for
+    /// which this process is stopped. `on_phase` is called for each phase that begins.
     pub fn wait(
         &mut self,
         deadline: Instant,
@@ -133,13 +138,19 @@ impl Client {
         if self.is_out_of_step {
             return Err(WaitError::Gone(format!("the {} worker sent a reply to no request", self.name)));
         }
-        let mut had_ended = false;
+        let (mut had_ended, mut checked) = (false, Instant::now());
+        self.stopped_for = Duration::ZERO;
         loop {
             if is_over() {
                 return Err(WaitError::Interrupted);
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.replies.recv_timeout(left.min(POLL)) {
+            let left = (deadline + self.stopped_for).saturating_duration_since(checked);
+            let received = self.replies.recv_timeout(left.min(POLL));
+            // The reply may have come while this process was stopped.
+            self.stopped_for +=
+                Some(checked.elapsed()).filter(|delay| *delay > LONG_DELAY).unwrap_or_default();
+            checked = Instant::now();
+            match received {
                 Ok(Received { reply: Ok(Reply::Phase { .. }), .. }) if left.is_zero() => {
                     return Err(WaitError::TimedOut);
                 }

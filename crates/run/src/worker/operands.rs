@@ -97,7 +97,6 @@ mod tests {
     }
 
     /// Returns the resident memory of this process.
-    #[cfg(target_os = "linux")]
     fn resident() -> u128 {
         let text = std::fs::read_to_string("/proc/self/status").unwrap();
         let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -108,7 +107,6 @@ mod tests {
     const ALONE: &str = "GPUBENCH_TEST_ALONE";
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn a_case_that_fits_alone_fits_after_others() {
         if std::env::var_os(ALONE).is_none() {
             let mut alone = std::process::Command::new(std::env::current_exe().unwrap());

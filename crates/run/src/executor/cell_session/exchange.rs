@@ -36,8 +36,8 @@ impl CellSession<'_> {
             phase = phase_text(begun);
             observer.phase(begun);
         });
-        // What follows is this process's own work: a program is not late by it.
-        cell_run.left = cell_run.left.saturating_sub(start.elapsed());
+        // What follows is this process's own work: a program is not late by it, and it may be stopped here, too.
+        cell_run.left = cell_run.left.saturating_sub(start.elapsed().saturating_sub(client.stopped_for));
         let reply = match reply {
             Ok(reply) if self.workers.is_external(&cell_run.worker.backend) => {
                 Ok(self.reply_of_external(cell_run, request, reply, start.elapsed().as_secs_f64()))
