@@ -231,7 +231,6 @@ fn a_library_that_is_named_takes_the_plain_name() {
     assert_contains(&report, &[&format!("\"path\": \"{path}\"")]);
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn a_damaged_driver_is_not_called_a_missing_one() {
     let folder = Folder::new();

@@ -98,15 +98,3 @@ fn files_that_are_too_large_are_refused_with_the_limit() {
         .shell("exec $G run --config <(echo 'ops = \"fft\"') --backends sim --sim fair.toml --dry-run")
         .good();
 }
-
-#[test]
-fn a_limit_on_address_space_skips_cells_with_both_sizes_and_kills_no_worker() {
-    let folder = Folder::new();
-    let run = "run --backends cpu --ops matmul,solve,svd --sizes 32 --variants faer --no-peaks --samples 3 --format json --out ran";
-    // Far below twice the last-level cache of large CPUs; those with a small cache are measured.
-    let stderr = folder.shell(&format!("ulimit -v 800000; exec $G {run}")).stderr;
-    for row in folder.rows("ran").iter().filter(|row| row["outcome"] != "measured") {
-        let reason = row["reason"].as_str().unwrap_or_default();
-        assert!(row["outcome"] == "skipped" && reason.contains(" of host memory, "), "{row}\n{stderr}");
-    }
-}

@@ -28,13 +28,11 @@ fn reasons(folder: &Folder) -> String {
 }
 
 /// Returns the number of measured rows.
-#[cfg(target_os = "linux")]
 fn measured(folder: &Folder) -> usize {
     folder.rows("out").iter().filter(|row| row["outcome"] == "measured").count()
 }
 
 /// Returns the processes that a process has started.
-#[cfg(target_os = "linux")]
 fn children(process: u32) -> Vec<u32> {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
     let listed = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("children")).ok());
@@ -42,7 +40,6 @@ fn children(process: u32) -> Vec<u32> {
 }
 
 /// Returns the child that hangs, which uses the CPU or waits while the others are stopped.
-#[cfg(target_os = "linux")]
 fn at_work(process: u32) -> u32 {
     children(process).into_iter().find(|child| state(*child) != Some('T')).unwrap()
 }
@@ -60,7 +57,6 @@ fn the_first_ctrl_c_lets_the_cell_finish() {
     assert_eq!(samples, [3, 6]);
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn the_second_signal_ends_a_run_and_its_workers_immediately() {
     for name in ["INT", "TERM", "HUP"] {
@@ -138,7 +134,6 @@ fn a_disk_that_is_full_at_any_write_costs_no_older_results_and_no_table() {
     }
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_is_full_for_a_while_costs_nothing() {
     let folder = Folder::new();
@@ -166,7 +161,6 @@ fn a_folder_that_is_removed_during_a_run_is_made_again() {
     assert_eq!(folder.rows("out").len(), 8);
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn a_worker_that_is_killed_or_stopped_costs_its_cell() {
     for (name, expected) in [("KILL", "was killed by SIGKILL"), ("STOP", "timed out after 2 s")] {
@@ -191,7 +185,6 @@ fn the_time_for_which_the_run_is_stopped_counts_towards_no_limit() {
 }
 
 /// A command that runs the example of an adapter, whose answers are files in the folder `temporary`.
-#[cfg(target_os = "linux")]
 fn with_answers(folder: &Folder, line: &str) -> Command {
     let adapter = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/examples/adapter.py");
     let mut command = folder.command(line);
@@ -201,7 +194,6 @@ fn with_answers(folder: &Folder, line: &str) -> Command {
     command
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn a_run_that_is_killed_leaves_no_process_and_the_next_one_removes_its_half_written_file() {
     let folder = Folder::new();
@@ -251,13 +243,11 @@ fn one_of_two_saves_of_a_baseline_is_refused() {
 }
 
 /// Returns whether a command can be started and succeeds.
-#[cfg(target_os = "linux")]
 fn succeeds(command: &mut Command) -> bool {
     command.output().is_ok_and(|ended| ended.status.success())
 }
 
 /// Limits of threads do not bind root, so that this runs as another user, where that is permitted.
-#[cfg(target_os = "linux")]
 #[test]
 fn threads_that_cannot_be_started_cost_their_cells_alone() {
     use std::os::unix::fs::PermissionsExt;

@@ -1,7 +1,6 @@
 //! A CPU worker as the system sees it: its working threads, the CPUs they are bound to, page faults, and its
 //! libraries.
 
-#![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
 #[path = "../stubs/compiler.rs"]

@@ -176,7 +176,6 @@ fn nothing_is_timed_while_another_worker_starts_and_rows_keep_the_order_of_the_p
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn what_a_crashed_worker_leaves_is_removed_with_it() {
     let mut stage = Stage::new("[[variant]]\nname = 'a'\n", "sin", &[2]);
     let helper = stage.folder.path().join("helper");

@@ -5,7 +5,6 @@
 //! appended to that file.
 
 #![expect(clippy::unwrap_used, reason = "a step that fails fails the test")]
-#![cfg(target_os = "linux")]
 
 mod host_memory;
 mod reading;

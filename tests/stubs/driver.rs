@@ -134,19 +134,6 @@ fn a_name_that_fills_its_buffer_is_shown() {
 }
 
 #[test]
-fn a_driver_that_is_cut_short_is_named_and_started_never() {
-    let Some(sandbox) = sandbox("") else { return };
-    let driver = sandbox.path("libcuda.so.1");
-    let length = driver.metadata().unwrap().len();
-    // The end of the file is not loaded.
-    for kept in [length / 2, length / 4] {
-        std::fs::File::options().write(true).open(&driver).unwrap().set_len(kept).unwrap();
-        let reason = format!("{} is cut short", driver.canonicalize().unwrap().display());
-        sandbox.run(BOTH, &[]).assert_gpu_skipped(&[&reason], "reinstall the NVIDIA driver");
-    }
-}
-
-#[test]
 fn a_driver_that_lacks_a_function_is_too_old() {
     let Some(sandbox) = sandbox("cuLaunchKernelEx") else { return };
     let reason = "the NVIDIA driver is too old: it has no cuLaunchKernelEx";

@@ -1,11 +1,9 @@
 //! Substitutes for the driver and the libraries that fail, crash, hang, lack functions or answer wrongly. Each of them
 //! costs its own cells only. Without a C compiler these tests skip and print the reason.
 
-#![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 #![allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
 
-mod blas;
 mod compiler;
 mod driver;
 mod nvrtc;

@@ -129,15 +129,6 @@ impl Registry {
     }
 }
 
-impl IntoIterator for Registry {
-    type Item = &'static Registration;
-    type IntoIter = std::slice::Iter<'static, Registration>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
 impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.iter().map(|backend| backend.name)).finish()

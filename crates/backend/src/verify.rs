@@ -18,20 +18,16 @@ pub struct Judged {
     answers: Vec<u64>,
 }
 
-/// The reason that the times of a job are invalid.
-#[derive(Debug)]
-pub struct Refuted {
-    /// The reason, in one line.
-    pub reason: String,
-    /// Error of the answer, if the answer is wrong.
-    pub error: Option<Checked>,
-}
-
 /// The reason that a verification failed.
 #[derive(Debug)]
 pub enum Unverified {
-    /// The job is at fault.
-    Refuted(Refuted),
+    /// The times of the job are invalid.
+    Refuted {
+        /// The reason, in one line.
+        reason: String,
+        /// Error of the answer, if the answer is wrong.
+        error: Option<Checked>,
+    },
     /// A call failed.
     Failed(CellError),
 }
@@ -63,19 +59,23 @@ impl Judged {
         decisive: &Decisive,
         cell: &Cell,
     ) -> Result<Option<String>, Unverified> {
-        let altered = bytes(decisive.value, cell.case.dtype);
-        let Some(old) = replace(backend, job, decisive, &altered)? else {
+        let altered = match cell.case.dtype {
+            DType::F32 => (decisive.value as f32).to_ne_bytes().to_vec(),
+            DType::F64 => decisive.value.to_ne_bytes().to_vec(),
+        };
+        let place = (decisive.operand, decisive.element * altered.len());
+        let Some(old) = backend.replace(job, place, &altered)? else {
             return Ok(Some(NO_OPERAND.into()));
         };
         let timed = backend.time(job, cell.cache).map(|_| ());
         if let Err(CellError::Failed(reason)) = timed {
-            replace(backend, job, decisive, &old)?;
+            backend.replace(job, place, &old)?;
             return Ok(Some(failed_altered(&reason)));
         }
         timed?;
         let shows_answer = job.contents().shows_answer();
         let answer = backend.fingerprints(job)?.answer.filter(|_| shows_answer);
-        replace(backend, job, decisive, &old)?;
+        backend.replace(job, place, &old)?;
         match self.knows(answer) {
             true => refuted(KEPT).map(|()| None),
             false => Ok((!shows_answer).then(|| NO_ANSWER.into())),
@@ -125,7 +125,7 @@ impl Judged {
         let error = judge(job)?;
         if !error.is_right() {
             let reason = format!("the answer of {what} is wrong: {}", error.complaint());
-            return Err(Unverified::Refuted(Refuted { reason, error: Some(error) }));
+            return Err(Unverified::Refuted { reason, error: Some(error) });
         }
         if backend.fingerprints(job)?.answer != now.answer {
             return refuted(LATE);
@@ -172,23 +172,5 @@ const EARLY: &str =
 const LATE: &str = "the answer changed after the execution ended: work is done outside the timed region";
 
 fn refuted(reason: &str) -> Result<(), Unverified> {
-    Err(Unverified::Refuted(Refuted { reason: reason.to_owned(), error: None }))
-}
-
-/// Replaces an element of an operand by `new`; returns the old bytes, or `None` where the job does not show it.
-fn replace(
-    backend: &mut dyn Backend,
-    job: &mut Prepared,
-    decisive: &Decisive,
-    new: &[u8],
-) -> Result<Option<Vec<u8>>, CellError> {
-    backend.replace(job, (decisive.operand, decisive.element * new.len()), new)
-}
-
-/// Returns the bytes of a number as an element of that type.
-fn bytes(value: f64, dtype: DType) -> Vec<u8> {
-    match dtype {
-        DType::F32 => (value as f32).to_ne_bytes().to_vec(),
-        DType::F64 => value.to_ne_bytes().to_vec(),
-    }
+    Err(Unverified::Refuted { reason: reason.to_owned(), error: None })
 }

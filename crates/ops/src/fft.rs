@@ -257,15 +257,7 @@ mod tests {
     #[test]
     fn a_row_may_carry_rounding_of_the_first_row_and_no_more() {
         let n = 600;
-        let case = Case {
-            op: "fft".into(),
-            n: n as u64,
-            dtype: DType::F64,
-            density: None,
-            shape: None,
-            matrix: None,
-            seed: 3,
-        };
+        let case = Case::square("fft", n as u64, DType::F64, 3);
         let inputs = Fft.inputs(&case);
         let a = inputs[0].dense_slice::<f64>().unwrap();
         let exact = spectrum(&Transforms::square(n), a);

@@ -240,7 +240,7 @@ pub trait Op: Sync {
 pub static OPS: &[&dyn Op] = &[
     &matmul::Matmul,
     &elementwise::Elementwise,
-    &sines::Sin,
+    &sines::SIN,
     &reduction::Reduction,
     &fft::Fft,
     &solve::Solve,
@@ -249,8 +249,8 @@ pub static OPS: &[&dyn Op] = &[
     &svd::Svd,
     &transfer::TransferOp,
     &transfer::Overhead,
-    &sines::TransferLoop,
-    &sines::HostLoop,
+    &sines::TRANSFER_LOOP,
+    &sines::HOST_LOOP,
 ];
 
 /// The seven ops of a run without `--ops`; the others run only when named.

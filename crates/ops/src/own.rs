@@ -178,15 +178,7 @@ mod tests {
     fn work_between_sizes_is_that_of_a_power() {
         register(vec![op("own-b", &[(10, 100.0, 1000.0), (1000, 1e6, 1e9)])]).unwrap();
         let work = |n| {
-            let case = Case {
-                op: "own-b".into(),
-                n,
-                dtype: DType::F32,
-                density: None,
-                shape: None,
-                matrix: None,
-                seed: 1,
-            };
+            let case = Case::square("own-b", n, DType::F32, 1);
             let Work { flop, bytes } = crate::find("own-b").unwrap().work(&case);
             (bytes.round(), flop.round())
         };

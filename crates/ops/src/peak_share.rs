@@ -41,7 +41,7 @@ pub fn share(report: &Report, row: &Row) -> Option<Share> {
     let median_s = row.median_s().filter(|median| *median > 0.0)?;
     let peaks = peaks(report, &row.backend)?;
     let (min_s, bound_by) = min_time(&peaks, row)?;
-    let rate_of = peak_of(&peaks, row).map(|(_, of)| of);
+    let rate_of = peak(&peaks, row).map(|(_, of)| of);
     let rate_of = rate_of.filter(|of| bound_by == BoundBy::Arithmetic && *of != precision(row));
     Some(Share { share: min_s / median_s, bound_by, min_s, rate_of })
 }
@@ -112,21 +112,16 @@ pub fn impossible(peaks: &Peaks, row: &Row) -> Option<ImpossibleTime> {
     let rates = [peaks.read, peaks.copy, peaks.triad].into_iter().flatten();
     let rate = rates.reduce(f64::max).filter(|_| row.cache == Cache::Cold);
     let reading = rate.map(|rate| (op.read_bytes(&row.case) / rate, "reading its operands"));
-    let arithmetic = peak(peaks, row).map(|rate| (row.work.flop / rate, "its arithmetic"));
+    let arithmetic = peak(peaks, row).map(|(rate, _)| (row.work.flop / rate, "its arithmetic"));
     let longest = reading.into_iter().chain(arithmetic).max_by(|a, b| a.0.total_cmp(&b.0));
     let (min_s, work) = longest.filter(|(s, _)| s.is_finite())?;
     let tolerance = if execute.clock == Clock::Host { TOLERANCE_HOST } else { TOLERANCE_DEVICE };
     (execute.median_s * tolerance < min_s).then_some(ImpossibleTime { min_s, work })
 }
 
-/// Returns the peak FLOP rate for a row. A row in full precision may compute in a wider type where the device is faster in it.
-/// Emulated arithmetic has no peak, because it executes other operations than it counts.
-pub fn peak(peaks: &Peaks, row: &Row) -> Option<f64> {
-    peak_of(peaks, row).map(|(rate, _)| rate)
-}
-
-/// The peak FLOP rate for a row, as [`peak`] has it, and the arithmetic that reaches it.
-pub fn peak_of(peaks: &Peaks, row: &Row) -> Option<(f64, &'static str)> {
+/// Returns the peak FLOP rate for a row, and the arithmetic that reaches it. A row in full precision may compute in a wider type
+/// where the device is faster in it. Emulated arithmetic has no peak, because it executes other operations than it counts.
+fn peak(peaks: &Peaks, row: &Row) -> Option<(f64, &'static str)> {
     let of = |name: &'static str| Some((*peaks.matmul.get(name)?, name));
     match row.accuracy {
         Accuracy::Ieee => {
@@ -153,7 +148,7 @@ fn min_time(peaks: &Peaks, row: &Row) -> Option<(f64, BoundBy)> {
         }
         Limit::Read | Limit::ReadAndWrite => {
             let memory = bandwidth(peaks, limit).map(|rate| (row.work.bytes / rate, BoundBy::Memory));
-            let arithmetic = peak(peaks, row).map(|rate| (row.work.flop / rate, BoundBy::Arithmetic));
+            let arithmetic = peak(peaks, row).map(|(rate, _)| (row.work.flop / rate, BoundBy::Arithmetic));
             memory.into_iter().chain(arithmetic).collect()
         }
     };
@@ -175,71 +170,81 @@ mod tests {
         ((1000.0 * share.share).round() / 1000.0, share.bound_by)
     }
 
+    fn peaks_of(report: &mut Report) -> &mut Option<Peaks> {
+        &mut report.environment.backends[1].peaks
+    }
+
     #[test]
     fn the_resource_that_takes_longer_limits() {
-        // 2 N³ FLOP at 50 TFLOP/s and 12 N² bytes at 4 TB/s.
-        assert_eq!(found(&report("matmul", 10_000, 80e-3)), (0.5, BoundBy::Arithmetic));
-        assert_eq!(found(&report("matmul", 10, 6e-10)), (0.5, BoundBy::Memory));
+        use BoundBy::{Arithmetic, Memory};
+        type Change = fn(&mut Report);
+        let unchanged: Change = |_| {};
+        for (op, n, median_s, change, expected) in [
+            // 2 N³ FLOP at 50 TFLOP/s and 12 N² bytes at 4 TB/s.
+            ("matmul", 10_000, 80e-3, unchanged, (0.5, Arithmetic)),
+            ("matmul", 10, 6e-10, unchanged, (0.5, Memory)),
+            ("matmul", 10_000, 20e-3, unchanged, (2.0, Arithmetic)),
+            // Other rows do not change the peak.
+            (
+                "matmul",
+                10_000,
+                20e-3,
+                |report| report.rows.push(example::measured("matmul", 10_000, "cuda", "w", 10e-3)),
+                (2.0, Arithmetic),
+            ),
+            ("reduction", 1000, 6e-6, |report| report.rows[0].work.flop = 0.0, (0.444, Memory)),
+            ("matmul", 10_000, 10e-3, |report| report.rows[0].accuracy = Accuracy::Tf32, (0.5, Arithmetic)),
+            // A wider type that is faster.
+            (
+                "matmul",
+                10_000,
+                80e-3,
+                |report| {
+                    peaks_of(report).as_mut().unwrap().matmul.insert("f64".into(), 100e12);
+                },
+                (0.25, Arithmetic),
+            ),
+        ] {
+            let mut report = report(op, n, median_s);
+            change(&mut report);
+            assert_eq!(found(&report), expected, "{op} {n} {median_s}");
+        }
     }
 
     #[test]
-    fn a_product_faster_than_the_measured_peak_has_a_share_above_1() {
-        let mut report = report("matmul", 10_000, 20e-3);
-        assert_eq!(found(&report), (2.0, BoundBy::Arithmetic), "100 TFLOP/s, measured were 50");
-        report.rows.push(example::measured("matmul", 10_000, "cuda", "w", 10e-3));
-        assert_eq!(found(&report), (2.0, BoundBy::Arithmetic), "other rows do not change the peak");
-    }
-
-    #[test]
-    fn an_op_that_reads_is_measured_against_reading() {
-        let mut report = report("reduction", 1000, 6e-6);
-        report.rows[0].work.flop = 0.0;
-        assert_eq!(found(&report), (0.444, BoundBy::Memory));
-    }
-
-    #[test]
-    fn reduced_precision_has_a_peak_of_its_own() {
-        let mut report = report("matmul", 10_000, 10e-3);
-        report.rows[0].accuracy = Accuracy::Tf32;
-        assert_eq!(found(&report), (0.5, BoundBy::Arithmetic));
-    }
-
-    #[test]
-    fn full_precision_is_measured_against_a_wider_type_where_that_is_faster() {
-        let mut report = report("matmul", 10_000, 80e-3);
-        report.environment.backends[1].peaks.as_mut().unwrap().matmul.insert("f64".into(), 100e12);
-        assert_eq!(found(&report), (0.25, BoundBy::Arithmetic));
-        report.rows[0].accuracy = Accuracy::Emulated;
-        assert_eq!(share(&report, &report.rows[0]), None);
+    fn emulated_arithmetic_and_backends_without_peaks_have_no_share() {
+        let changes: [fn(&mut Report); 2] =
+            [|report| report.rows[0].accuracy = Accuracy::Emulated, |report| *peaks_of(report) = None];
+        for change in changes {
+            let mut report = report("matmul", 100, 1e-3);
+            change(&mut report);
+            assert_eq!(share(&report, &report.rows[0]), None);
+        }
     }
 
     #[test]
     fn a_time_below_what_the_peaks_allow_is_impossible() {
-        let found = |op: &str, n, median_s, change: fn(&mut Row)| {
-            let mut report = report(op, n, median_s);
-            let row = &mut report.rows[0];
-            (row.cache, row.execute.as_mut().unwrap().clock) = (Cache::Cold, Clock::DeviceEvents);
-            change(row);
-            impossible(&example::peaks(), row)
-        };
-        // 2 N³ FLOP at 50 TFLOP/s take 40 ms; 8 N² bytes at 4.5 TB/s take 178 us.
-        assert!(found("matmul", 10_000, 30e-3, |_| {}).is_some_and(|found| found.work == "its arithmetic"));
-        assert_eq!(found("matmul", 10_000, 35e-3, |_| {}), None);
-        let reads = |row: &mut Row| row.work.flop = 0.0;
-        assert!(
-            found("elementwise", 10_000, 100e-6, reads)
-                .is_some_and(|found| found.work == "reading its operands")
-        );
-        assert_eq!(found("elementwise", 10_000, 150e-6, reads), None);
-        let hot = |row: &mut Row| (row.cache, row.work.flop) = (Cache::Hot, 0.0);
-        assert_eq!(found("elementwise", 10_000, 100e-6, hot), None);
-        assert!(found("matmul", 10_000, 30e-3, |row| row.cache = Cache::Hot).is_some());
-        let by_host = |row: &mut Row| {
-            row.work.flop = 0.0;
-            row.execute.as_mut().unwrap().clock = Clock::Host;
-        };
-        assert_eq!(found("elementwise", 10_000, 100e-6, by_host), None);
-        assert!(found("elementwise", 10_000, 60e-6, by_host).is_some());
+        let [arithmetic, reading] = ["its arithmetic", "reading its operands"].map(Some);
+        let (cold, hot, device, host) = (Cache::Cold, Cache::Hot, Clock::DeviceEvents, Clock::Host);
+        for (op, median_s, cache, clock, expected) in [
+            // 2 N³ FLOP at 50 TFLOP/s take 40 ms; 8 N² bytes at 4.5 TB/s take 178 us.
+            ("matmul", 30e-3, cold, device, arithmetic),
+            ("matmul", 30e-3, hot, device, arithmetic),
+            ("matmul", 35e-3, cold, device, None),
+            ("elementwise", 100e-6, cold, device, reading),
+            ("elementwise", 150e-6, cold, device, None),
+            ("elementwise", 100e-6, hot, device, None),
+            ("elementwise", 100e-6, cold, host, None),
+            ("elementwise", 60e-6, cold, host, reading),
+        ] {
+            let row = &mut report(op, 10_000, median_s).rows[0];
+            (row.cache, row.execute.as_mut().unwrap().clock) = (cache, clock);
+            if op == "elementwise" {
+                row.work.flop = 0.0;
+            }
+            let found = impossible(&example::peaks(), row).map(|found| found.work);
+            assert_eq!(found, expected, "{op} {median_s}");
+        }
     }
 
     #[test]
@@ -274,12 +279,5 @@ mod tests {
         assert_eq!(reached(&report), None, "another CPU than the host's");
         report.environment.backends[2].description = serde_json::json!({ "threads": 16 });
         assert!(reached(&report).is_some());
-    }
-
-    #[test]
-    fn without_peaks_there_is_no_share() {
-        let mut report = report("matmul", 100, 1e-3);
-        report.environment.backends[1].peaks = None;
-        assert_eq!(share(&report, &report.rows[0]), None);
     }
 }

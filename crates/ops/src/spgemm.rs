@@ -148,15 +148,7 @@ mod tests {
     #[test]
     fn only_products_without_entries_have_nothing_to_compute() {
         let is_empty = |n: u64, density: f64| {
-            let case = Case {
-                op: "spgemm".into(),
-                n,
-                dtype: DType::F32,
-                density: Some(density),
-                shape: None,
-                matrix: None,
-                seed: 1,
-            };
+            let case = Case { density: Some(density), ..Case::square("spgemm", n, DType::F32, 1) };
             let [Operand::Csr(a), Operand::Csr(b)] = &Spgemm.inputs(&case)[..] else { panic!("{n}") };
             let length = |row: &i32| b.indptr[*row as usize + 1] - b.indptr[*row as usize];
             let products: i32 = a.indices.iter().map(length).sum();
@@ -166,15 +158,7 @@ mod tests {
         let empty = (1..=40).filter(|n| is_empty(*n, 0.01)).count();
         assert!((20..40).contains(&empty), "{empty} of 40");
         assert!(!is_empty(100, 0.01) && !is_empty(2, 1.0));
-        let huge = Case {
-            op: "spgemm".into(),
-            n: 1 << 40,
-            dtype: DType::F32,
-            density: Some(1e-30),
-            shape: None,
-            matrix: None,
-            seed: 1,
-        };
+        let huge = Case { density: Some(1e-30), ..Case::square("spgemm", 1 << 40, DType::F32, 1) };
         assert_eq!(Spgemm.nothing_to_compute(&huge), None, "and no memory is taken");
     }
 }

@@ -6,7 +6,7 @@ use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use super::judge;
-use super::volume::{dense_bytes, element, side};
+use super::volume::{bytes_of, element, side};
 use super::{About, Checked, Given, Limit, Op, Work};
 
 /// `y = a`, in another memory.
@@ -34,7 +34,7 @@ impl Op for TransferOp {
     }
 
     fn footprint(&self, case: &Case) -> u128 {
-        dense_bytes(case, 2, 0)
+        bytes_of(case, &[&["n", "n"], &["n", "n"]])
     }
 
     /// Returns the number of elements whose bits changed; none may.

@@ -31,13 +31,6 @@ pub(super) fn element(dtype: DType) -> f64 {
     dtype.bytes() as f64
 }
 
-/// Returns the bytes of `matrices` dense `n` by `n` matrices and `vectors` vectors of `n`, saturating.
-pub(super) fn dense_bytes(case: &Case, matrices: u128, vectors: u128) -> u128 {
-    let n = u128::from(case.n);
-    let elements = n.saturating_mul(n).saturating_mul(matrices).saturating_add(n.saturating_mul(vectors));
-    elements.saturating_mul(u128::from(case.dtype.bytes()))
-}
-
 /// Returns the density of stored entries; 1 if the case has none.
 pub(super) fn density(case: &Case) -> f64 {
     case.density.unwrap_or(1.0)
@@ -54,25 +47,4 @@ pub(super) fn stored(case: &Case) -> f64 {
 /// Returns the bytes of a CSR matrix with `stored` entries.
 pub(super) fn csr_bytes(case: &Case, stored: f64) -> f64 {
     stored * (INDEX + case.dtype.bytes()) as f64 + (side(case) + 1.0) * INDEX as f64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_of_any_side_do_not_overflow() {
-        let mut case = Case {
-            op: "matmul".into(),
-            n: 3,
-            dtype: DType::F64,
-            density: None,
-            shape: None,
-            matrix: None,
-            seed: 0,
-        };
-        assert_eq!(dense_bytes(&case, 2, 1), 168);
-        case.n = u64::MAX;
-        assert_eq!(dense_bytes(&case, 3, 0), u128::MAX);
-    }
 }

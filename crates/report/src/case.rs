@@ -258,38 +258,21 @@ impl Cell {
 mod tests {
     use super::*;
 
+    fn sparse(density: f64, matrix: Option<&str>) -> Case {
+        let (density, matrix) = (Some(density), matrix.map(str::to_owned));
+        Case { density, matrix, ..Case::square("spmv", 8, DType::F32, 1) }
+    }
+
     #[test]
     fn small_densities_are_written_with_an_exponent() {
-        let shown = |density| {
-            let case = Case {
-                op: "spmv".into(),
-                n: 8,
-                dtype: DType::F32,
-                density: Some(density),
-                shape: None,
-                matrix: None,
-                seed: 1,
-            };
-            case.to_string()
-        };
-        assert_eq!(shown(0.05), "spmv N=8 f32 density 0.05");
-        assert_eq!(shown(1e-4), "spmv N=8 f32 density 0.0001");
-        assert_eq!(shown(2.5e-5), "spmv N=8 f32 density 2.5e-5");
-        assert_eq!(shown(1e-300), "spmv N=8 f32 density 1e-300");
+        for (density, text) in [(0.05, "0.05"), (1e-4, "0.0001"), (2.5e-5, "2.5e-5"), (1e-300, "1e-300")] {
+            assert_eq!(sparse(density, None).to_string(), format!("spmv N=8 f32 density {text}"));
+        }
     }
 
     #[test]
     fn matrices_are_shown_by_name_and_distinguished_by_fingerprint() {
-        let of = |matrix: &str| Case {
-            op: "spmv".into(),
-            n: 8,
-            dtype: DType::F32,
-            density: Some(0.5),
-            shape: None,
-            matrix: Some(matrix.into()),
-            seed: 1,
-        };
-        let [one, other] = [of("a@0"), of("a@1")];
+        let [one, other] = ["a@0", "a@1"].map(|matrix| sparse(0.5, Some(matrix)));
         assert_eq!((one.to_string(), other.to_string()), ("spmv N=8 f32 matrix a".into(), one.to_string()));
         assert_ne!(one.key(), other.key());
         assert_eq!((one.family().clause(), one.family().suffix()), (", matrix a".into(), "-a-0".into()));

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::report::quantity::bytes_text;
+
 /// Something a cell needs is not on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Unavailable {
@@ -62,27 +64,11 @@ impl From<Unavailable> for CellError {
 }
 
 fn out_of_memory(place: &str, needed: Option<u128>, free: u128) -> String {
+    let text = |bytes: u128| bytes_text(u64::try_from(bytes).unwrap_or(u64::MAX));
     match needed {
-        Some(needed) => format!("needs {} of {place} memory, {} is free", binary(needed), binary(free)),
-        None => format!("needs more {place} memory than is free ({})", binary(free)),
+        Some(needed) => format!("needs {} of {place} memory, {} is free", text(needed), text(free)),
+        None => format!("needs more {place} memory than is free ({})", text(free)),
     }
-}
-
-/// The units of amounts of memory, each 1024 times the one before it; below the first, amounts are in bytes.
-pub const BINARY_UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-
-/// Formats bytes in the largest binary unit not above them, with two decimals.
-fn binary(bytes: u128) -> String {
-    if bytes < 1024 {
-        return format!("{bytes} bytes");
-    }
-    let mut value = bytes as f64 / 1024.0;
-    let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < BINARY_UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    format!("{value:.2} {}", BINARY_UNITS[unit])
 }
 
 #[cfg(test)]
@@ -92,9 +78,9 @@ mod tests {
     #[test]
     fn memory_is_text_in_the_unit_that_fits() {
         let text = |needed| CellError::OutOfMemory { place: "device", needed, free: 3 << 30 }.to_string();
-        assert_eq!(text(Some(512)), "needs 512 bytes of device memory, 3.00 GiB is free");
+        assert_eq!(text(Some(512)), "needs 512 B of device memory, 3.00 GiB is free");
         assert_eq!(text(Some(5 << 40)), "needs 5.00 TiB of device memory, 3.00 GiB is free");
-        assert!(text(Some(u128::MAX)).contains("EiB"));
+        assert!(text(Some(u128::MAX)).contains("TiB"));
         assert_eq!(text(None), "needs more device memory than is free (3.00 GiB)");
     }
 }

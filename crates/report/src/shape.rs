@@ -20,7 +20,8 @@ pub const RHS: &str = "rhs";
 pub const LAYOUT: &str = "layout";
 
 /// The value of a dimension.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "WrittenDimension")]
 pub enum Dimension {
     /// A number, at least 1.
     Fixed(u64),
@@ -200,25 +201,22 @@ impl Serialize for Dimension {
     }
 }
 
-impl<'de> Deserialize<'de> for Dimension {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Dimension, D::Error> {
-        struct Written;
-        impl Visitor<'_> for Written {
-            type Value = Dimension;
+/// A dimension as files have it.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a whole number from 1, N or a multiple of it such as 16N, or a word")]
+enum WrittenDimension {
+    Number(u64),
+    Text(String),
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number from 1, N or a multiple of it such as 16N, or a word")
-            }
+impl TryFrom<WrittenDimension> for Dimension {
+    type Error = anyhow::Error;
 
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Dimension, E> {
-                self.visit_str(&number.to_string())
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Dimension, E> {
-                text.parse().map_err(E::custom)
-            }
+    fn try_from(written: WrittenDimension) -> anyhow::Result<Dimension> {
+        match written {
+            WrittenDimension::Number(number) => number.to_string().parse(),
+            WrittenDimension::Text(text) => text.parse(),
         }
-        deserializer.deserialize_any(Written)
     }
 }
 

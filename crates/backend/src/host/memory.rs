@@ -2,58 +2,18 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
-use gpubench_report::error::CellError;
-
-use crate::host::{cpu_quota, processors};
+use crate::host::cpu_quota;
 
 // Its C library is linked with the crate, also where a test uses the system's allocator.
 use mimalloc as _;
 
-/// Returns the bytes of free host memory: the kernel's figure, or the rest of this process's control group or of its own limits
-/// if that is less. `None` where the system does not report it.
+/// Returns the bytes of free host memory: the kernel's figure, or the rest of this process's control group if that is less. `None`
+/// where the system does not report it.
 pub fn free_host_bytes() -> Option<u128> {
     let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| amount(&text, "MemAvailable:"));
     let group = group_free(&cpu_quota::control_groups("memory"));
-    [system, group, free_address_space()].into_iter().flatten().min()
-}
-
-/// Returns the bytes that the process may still reserve under its own limits; `None` if it has none.
-fn free_address_space() -> Option<u128> {
-    let read = |file: &str| fs::read_to_string(file).ok();
-    limit_left(&read("/proc/self/limits")?, &read("/proc/self/status")?)
-}
-
-/// Checks that the process can reserve address space for the packed operands of faer's products, each as large as the last-level
-/// cache. The first product reserves it for all others, and ends the process where it cannot; so only the first call checks.
-///
-/// # Errors
-/// A limit of the process leaves too little.
-pub fn check_packing_space() -> Result<(), CellError> {
-    static CHECKED: OnceLock<Result<(), CellError>> = OnceLock::new();
-    let needed = || 2 * u128::from(processors::last_level_cache_bytes().unwrap_or(0));
-    CHECKED.get_or_init(|| check_space(needed(), free_address_space())).clone()
-}
-
-fn check_space(needed: u128, free: Option<u128>) -> Result<(), CellError> {
-    match free {
-        Some(free) if free < needed => {
-            Err(CellError::OutOfMemory { place: "host", needed: Some(needed), free })
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Returns the bytes left by the limits of a process on address space and data (`ulimit -v`, `ulimit -d`), from its
-/// `/proc/self/limits` and `/proc/self/status`; `None` if both are unlimited.
-fn limit_left(limits: &str, status: &str) -> Option<u128> {
-    let left = [("Max address space", "VmSize:"), ("Max data size", "VmData:")].map(|(limit, used)| {
-        let limit = limits.lines().find_map(|line| line.strip_prefix(limit))?;
-        let limit = limit.split_whitespace().next()?.parse::<u128>().ok()?;
-        Some(limit.saturating_sub(amount(status, used)?))
-    });
-    left.into_iter().flatten().min()
+    system.into_iter().chain(group).min()
 }
 
 /// Returns memory that the allocator keeps to the system, since no other process could use it while this one is idle.
@@ -65,7 +25,7 @@ pub fn return_freed() {
     unsafe { mi_collect(true) }
 }
 
-/// Returns an amount in a `/proc/meminfo` or a `/proc/PID/status`, in bytes.
+/// Returns an amount in a `/proc/meminfo`, in bytes.
 pub(crate) fn amount(text: &str, name: &str) -> Option<u128> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u128>().ok().map(|kib| kib * 1024)
@@ -102,28 +62,6 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_of_a_process_leave_what_it_does_not_use() {
-        let limits = |space: &str, data: &str| {
-            format!(
-                "Limit  Soft Limit  Hard Limit  Units\nMax data size  {data}  unlimited  bytes\nMax address space  {space}  unlimited  bytes\n"
-            )
-        };
-        let status = "Name:\tx\nVmSize:\t  1024 kB\nVmData:\t  512 kB\n";
-        assert_eq!(limit_left(&limits("unlimited", "unlimited"), status), None);
-        assert_eq!(limit_left(&limits("2097152", "unlimited"), status), Some(1 << 20));
-        assert_eq!(limit_left(&limits("2097152", "1048576"), status), Some(1 << 19));
-        assert_eq!(limit_left(&limits("1", "unlimited"), status), Some(0));
-    }
-
-    #[test]
-    fn products_need_space_only_where_the_process_has_a_limit() {
-        assert!(check_space(1 << 30, None).is_ok());
-        assert!(check_space(1 << 30, Some(1 << 30)).is_ok());
-        let error = check_space(1 << 30, Some(1 << 29)).unwrap_err();
-        assert_eq!(error.to_string(), "needs 1.00 GiB of host memory, 512.00 MiB is free");
-    }
-
-    #[test]
     fn the_tightest_group_counts_and_idle_file_pages_do_not() {
         let root = tempfile::tempdir().unwrap();
         let inner = root.path().join("a/b");
@@ -138,7 +76,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn linux_always_reports_them() {
         assert!(free_host_bytes().is_some_and(|bytes| bytes > 0));
     }

@@ -4,15 +4,13 @@
 use std::io;
 
 /// Number of nodes in a mask: the maximum that Linux supports.
-#[cfg(target_os = "linux")]
 const MAX_NODES: usize = 1024;
 
 /// Interleaves memory that the calling thread and its later threads touch first over `nodes`, page by page, so that it
 /// is equally near to threads on all of them.
 ///
 /// # Errors
-/// The system refuses, does not support it, or has no such node.
-#[cfg(target_os = "linux")]
+/// The system refuses, or has no such node.
 pub fn interleave(nodes: &[usize]) -> io::Result<()> {
     const BITS: usize = libc::c_ulong::BITS as usize;
     let mut mask = [0 as libc::c_ulong; MAX_NODES / BITS];
@@ -27,14 +25,10 @@ pub fn interleave(nodes: &[usize]) -> io::Result<()> {
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-#[cfg(not(target_os = "linux"))]
-pub fn interleave(_: &[usize]) -> io::Result<()> {
-    Err(io::Error::from(io::ErrorKind::Unsupported))
-}
-
-#[cfg(all(test, target_os = "linux"))]
-#[allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
+#[cfg(test)]
 mod tests {
+    #![allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
+
     use super::*;
 
     /// Returns the calling thread's policy; `None` where the system does not allow the query.

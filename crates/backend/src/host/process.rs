@@ -6,7 +6,6 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
-#[cfg(target_os = "linux")]
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,11 +27,11 @@ pub fn fail_at_file_size_limit() {
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// Returns a path to the file that this process runs, which stays the same file when the program is replaced on disk: on
-/// Linux the link of the kernel, elsewhere the file's own path.
+/// Returns a path to the file that this process runs, which stays the same file when the program is replaced on disk: the link of
+/// the kernel, or the file's own path where there is no `/proc`.
 pub fn running_file() -> io::Result<PathBuf> {
     let link = PathBuf::from("/proc/self/exe");
-    if cfg!(target_os = "linux") && link.exists() { Ok(link) } else { std::env::current_exe() }
+    if link.exists() { Ok(link) } else { std::env::current_exe() }
 }
 
 /// Returns the path behind the name of a call, if it leads to `file`; a name without a slash is searched in `path`.
@@ -172,7 +171,6 @@ fn signal_group(leader: u32, signal: i32) {
 }
 
 /// Has the system kill the program of `command` when the calling *thread* ends, which must live as long as the program.
-#[cfg(target_os = "linux")]
 pub fn end_with_thread(command: &mut Command) {
     let parent = std::process::id();
     let tie = move || {
@@ -186,20 +184,11 @@ pub fn end_with_thread(command: &mut Command) {
     unsafe { command.pre_exec(tie) };
 }
 
-/// Elsewhere programs end when their input is closed.
-#[cfg(not(target_os = "linux"))]
-pub fn end_with_thread(_: &mut Command) {}
-
 /// Has the system continue this process when its parent ends, so that a stopped one finds its input closed and ends too.
-#[cfg(target_os = "linux")]
 pub fn continue_when_parent_ends() {
     // SAFETY: this option of `prctl` takes the number of a signal and reads and writes no memory.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGCONT) };
 }
-
-/// Elsewhere the system continues the stopped members of a process group that loses its last parent.
-#[cfg(not(target_os = "linux"))]
-pub fn continue_when_parent_ends() {}
 
 /// The number of the signal that ends a process which cannot refuse it.
 pub const SIGKILL: i32 = libc::SIGKILL;
@@ -239,7 +228,6 @@ mod tests {
         assert_eq!(column_of::<u64>("42 (a", TICKS[0]), None);
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn a_stopped_program_ends_with_the_thread_that_started_it() {
         use std::os::unix::process::ExitStatusExt;

@@ -1,22 +1,17 @@
 //! Opens shared libraries at run time and verifies that each symbol is the library's own.
 
 use std::ffi::CStr;
-use std::io::{Read, Seek, SeekFrom};
 use std::os::raw::c_int;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
-
-use crate::host::install_folders::InstallFolders;
-use crate::host::regular;
 
 /// A worker process loads one library, so that no other one can define what this one calls. What the user preloads,
 /// or `--isolate no` puts into the same process, still can: then the library's own routines come first.
 /// AddressSanitizer refuses to open libraries in this way.
-#[cfg(all(target_os = "linux", target_env = "gnu", not(sanitized)))]
+#[cfg(not(sanitized))]
 const OWN_ROUTINES_FIRST: c_int = libc::RTLD_DEEPBIND;
-#[cfg(not(all(target_os = "linux", target_env = "gnu", not(sanitized))))]
+#[cfg(sanitized)]
 const OWN_ROUTINES_FIRST: c_int = 0;
 
 /// A library that is loaded.
@@ -122,50 +117,17 @@ unsafe fn open_linked(library: &Path, flags: c_int, tried: &mut Vec<PathBuf>) ->
 /// absolute, because the loader searches other folders for one without a slash.
 ///
 /// # Errors
-/// The file is no ordinary one, such as a pipe, on which the loader would wait; or it has fewer bytes than the loader maps, which
-/// would kill the process by SIGBUS. Anything else about the file is for the loader to report.
+/// The file is no ordinary one, such as a pipe, on which the loader would wait. Anything else about it is for the loader to report.
 pub fn loadable(library: &Path) -> Result<PathBuf, String> {
-    static FOLDERS: LazyLock<Vec<PathBuf>> = LazyLock::new(|| InstallFolders::here().loader_folders());
-    let is_name = library.parent().is_some_and(|folder| folder.as_os_str().is_empty());
-    let (file, given) = if is_name {
-        let found = FOLDERS.iter().map(|folder| folder.join(library)).find(|file| file.is_file());
-        (found, library.to_path_buf())
-    } else {
-        let absolute = std::path::absolute(library).unwrap_or_else(|_| library.to_path_buf());
-        (Some(library.to_path_buf()), absolute)
-    };
-    // The links of a library lead to the file with its whole version.
-    let Some(file) = file.and_then(|file| file.canonicalize().ok()) else { return Ok(given) };
-    if !file.is_file() {
-        return Err(format!("{} is not a file: name a shared library", library.display()));
+    if library.parent().is_some_and(|folder| folder.as_os_str().is_empty()) {
+        return Ok(library.to_path_buf());
     }
-    match mapped_length(&file) {
-        Some((mapped, length)) if mapped > length => {
-            Err(format!("{} is cut short: it has {length} of at least {mapped} bytes", file.display()))
+    match library.metadata() {
+        Ok(found) if !found.is_file() => {
+            Err(format!("{} is not a file: name a shared library", library.display()))
         }
-        _ => Ok(given),
+        _ => Ok(std::path::absolute(library).unwrap_or_else(|_| library.to_path_buf())),
     }
-}
-
-/// Returns the bytes of a 64-bit little-endian ELF file that the loader maps, and those that it has. Format:
-/// <https://refspecs.linuxfoundation.org/elf/gabi4+/ch5.pheader.html>.
-fn mapped_length(file: &Path) -> Option<(u64, u64)> {
-    const LOAD: u64 = 1;
-    const ENTRY: usize = 56;
-    let mut file = regular::open(file).ok()?;
-    let length = file.metadata().ok()?.len();
-    let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
-    let mut header = [0; 64];
-    file.read_exact(&mut header).ok()?;
-    if header[..6] != *b"\x7fELF\x02\x01" {
-        return None;
-    }
-    let mut table = vec![0; number(&header[56..58]) as usize * ENTRY];
-    file.seek(SeekFrom::Start(number(&header[32..40]))).ok()?;
-    file.read_exact(&mut table).ok()?;
-    let loaded = table.chunks_exact(ENTRY).filter(|entry| number(&entry[..4]) == LOAD);
-    let ends = loaded.map(|entry| number(&entry[8..16]).saturating_add(number(&entry[32..40])));
-    Some((ends.max()?, length))
 }
 
 /// Returns the canonical path of the library that contains `address`; `None` if the loader does not know it.
@@ -187,10 +149,8 @@ pub fn reason(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
-    use std::fs::File;
-
     use super::*;
 
     #[test]
@@ -261,31 +221,5 @@ mod tests {
             Ok("libm.so.6".into()),
             "the loader searches for a name"
         );
-    }
-
-    #[test]
-    fn a_library_that_is_cut_short_is_refused_by_path_at_any_length() {
-        let folder = tempfile::tempdir().unwrap();
-        let (library, link) = (folder.path().join("libshort.so.1.2"), folder.path().join("libshort.so.1"));
-        if compile(&library, None).is_none() {
-            return;
-        }
-        std::os::unix::fs::symlink(&library, &link).unwrap();
-        assert_eq!(loadable(&link), Ok(link.clone()));
-        let (mapped, length) = mapped_length(&library).unwrap();
-        assert!(mapped <= length && mapped > 1 << 15, "{mapped} of {length}");
-        let file = File::options().write(true).open(&library).unwrap();
-        // SAFETY: the library has no initialisers.
-        let open = || unsafe { SharedLibrary::open(&link) }.err().unwrap();
-        for kept in [mapped - 1, mapped / 2, 4096, 1024] {
-            file.set_len(kept).unwrap();
-            let problem = open();
-            let shown = library.canonicalize().unwrap();
-            assert!(problem.starts_with(&format!("{} is cut short", shown.display())), "{problem}");
-        }
-        for kept in [64, 10, 0] {
-            file.set_len(kept).unwrap();
-            assert!(!open().contains("is cut short"), "the loader refuses {kept} bytes");
-        }
     }
 }

@@ -101,8 +101,7 @@ pub fn tasks() -> Vec<i32> {
     tasks
 }
 
-/// Returns the number of the calling thread; 0 where the system has no thread numbers.
-#[cfg(target_os = "linux")]
+/// Returns the number of the calling thread.
 pub fn this_thread() -> i32 {
     // The function of this name is missing in the C libraries that the wheel supports: glibc has it since 2.30.
     // SAFETY: the call takes nothing and cannot fail.
@@ -110,17 +109,10 @@ pub fn this_thread() -> i32 {
     i32::try_from(thread).unwrap_or(0)
 }
 
-/// Returns the number of the calling thread; 0 where the system has no thread numbers.
-#[cfg(not(target_os = "linux"))]
-pub fn this_thread() -> i32 {
-    0
-}
-
 /// Binds a thread of this process to a CPU; 0 is the calling thread.
 ///
 /// # Errors
-/// The system refuses, does not support it, or has no such CPU.
-#[cfg(target_os = "linux")]
+/// The system refuses, or has no such CPU.
 pub fn bind(thread: i32, cpu: usize) -> io::Result<()> {
     if cpu >= libc::CPU_SETSIZE as usize {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
@@ -134,18 +126,10 @@ pub fn bind(thread: i32, cpu: usize) -> io::Result<()> {
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Binds no thread.
-///
-/// # Errors
-/// Always.
-#[cfg(not(target_os = "linux"))]
-pub fn bind(_: i32, _: usize) -> io::Result<()> {
-    Err(io::Error::from(io::ErrorKind::Unsupported))
-}
-
-#[cfg(all(test, target_os = "linux"))]
-#[allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
+#[cfg(test)]
 mod tests {
+    #![allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
+
     use super::*;
 
     #[test]

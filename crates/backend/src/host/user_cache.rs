@@ -120,13 +120,20 @@ mod tests {
         assert_eq!(of(&[]), None);
     }
 
+    fn permit(path: &Path, mode: u32) {
+        std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
     #[test]
-    fn a_missing_folder_is_made_for_the_user_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let inner = folder.path().join("a/b");
-        write(&inner, "file", b"one").unwrap();
-        assert_eq!(read(&inner.join("file")).as_deref(), Some(&b"one"[..]));
-        assert_eq!(std::fs::metadata(&inner).unwrap().permissions().mode() & 0o777, 0o700);
+    fn a_missing_folder_is_made_for_the_user_alone_as_the_one_above_must_be() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("gpubench/peaks");
+        write(&folder, "file", b"one").unwrap();
+        assert_eq!(read(&folder.join("file")).as_deref(), Some(&b"one"[..]));
+        assert_eq!(folder.metadata().unwrap().mode() & 0o777, 0o700);
+        permit(folder.parent().unwrap(), 0o777);
+        assert_eq!(read(&folder.join("file")), None);
+        assert!(write(&folder, "other", b"two").is_err());
     }
 
     #[test]
@@ -136,7 +143,7 @@ mod tests {
         std::fs::create_dir_all(at("mine/peaks")).unwrap();
         write(&at("mine/peaks"), "file", b"one").unwrap();
         let mode = || at("mine/peaks").metadata().unwrap().mode() & 0o777;
-        std::fs::set_permissions(at("mine/peaks"), Permissions::from_mode(0o755)).unwrap();
+        permit(&at("mine/peaks"), 0o755);
         std::fs::create_dir_all(at("a/gpubench")).unwrap();
         std::os::unix::fs::symlink(at("mine/peaks"), at("a/gpubench/peaks")).unwrap();
         std::fs::create_dir(at("b")).unwrap();
@@ -149,31 +156,18 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_above_must_be_the_users_alone_too() {
-        let root = tempfile::tempdir().unwrap();
-        let folder = root.path().join("gpubench/peaks");
-        write(&folder, "file", b"one").unwrap();
-        assert!(read(&folder.join("file")).is_some());
-        std::fs::set_permissions(folder.parent().unwrap(), Permissions::from_mode(0o777)).unwrap();
-        assert_eq!(read(&folder.join("file")), None);
-        assert!(write(&folder, "other", b"two").is_err());
-    }
-
-    #[test]
     fn a_file_that_is_cut_short_or_differs_in_a_bit_is_not_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         write(folder.path(), "file", b"one\ntwo").unwrap();
         let whole = std::fs::read(&path).unwrap();
-        for length in 0..whole.len() {
-            std::fs::write(&path, &whole[..length]).unwrap();
-            assert_eq!(read(&path), None, "{length} bytes");
-        }
-        for position in 0..whole.len() {
+        for place in 0..whole.len() {
             let mut damaged = whole.clone();
-            damaged[position] ^= 1;
-            std::fs::write(&path, &damaged).unwrap();
-            assert_eq!(read(&path), None, "byte {position}");
+            damaged[place] ^= 1;
+            for bytes in [&whole[..place], &damaged] {
+                std::fs::write(&path, bytes).unwrap();
+                assert_eq!(read(&path), None, "{place}");
+            }
         }
         std::fs::write(&path, &whole).unwrap();
         assert_eq!(read(&path).as_deref(), Some(&b"one\ntwo"[..]));
@@ -182,21 +176,19 @@ mod tests {
     #[test]
     fn only_a_plain_file_that_nobody_else_may_write_is_read() {
         let folder = tempfile::tempdir().unwrap();
-        write(folder.path(), "file", b"one").unwrap();
-        let path = folder.path().join("file");
-        assert_eq!(read(&path).as_deref(), Some(&b"one"[..]));
-        std::fs::set_permissions(&path, Permissions::from_mode(0o666)).unwrap();
-        assert_eq!(read(&path), None);
-        assert_eq!(read(folder.path()), None);
-        let pipe = folder.path().join("pipe");
-        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        assert_eq!(read(&pipe), None, "and does not wait for a writer");
-        write(folder.path(), "other", b"two").unwrap();
-        std::os::unix::fs::symlink(folder.path().join("other"), folder.path().join("link")).unwrap();
-        assert_eq!(read(&folder.path().join("link")), None, "a link may lead anywhere");
-        std::fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
-        assert_eq!(read(&folder.path().join("other")), None);
-        assert!(write(folder.path(), "other", b"two").is_err());
+        let at = |name: &str| folder.path().join(name);
+        for name in ["mine", "everybodys"] {
+            write(folder.path(), name, b"one").unwrap();
+        }
+        permit(&at("everybodys"), 0o666);
+        assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+        std::os::unix::fs::symlink(at("mine"), at("link")).unwrap();
+        // It does not wait for a writer of the pipe, and a link may lead anywhere.
+        let found = ["mine", "everybodys", "pipe", "link", ""].map(|name| read(&at(name)).is_some());
+        assert_eq!(found, [true, false, false, false, false]);
+        permit(folder.path(), 0o777);
+        assert_eq!(read(&at("mine")), None);
+        assert!(write(folder.path(), "mine", b"two").is_err());
     }
 
     #[test]

@@ -10,24 +10,17 @@ const MAX_IDLE_SHARE: f64 = 0.2;
 /// Longest wait: Intel's OpenMP threads spin for 200 ms by default, and threads that spin longer are not waited for.
 const MAX_WAIT: Duration = Duration::from_millis(500);
 
-/// The times measured over one interval.
-struct BusyInterval {
-    /// Elapsed time.
-    wall: Duration,
-    /// CPU time that all threads used in it.
-    used: Duration,
-}
-
 /// Returns once the process has been idle for `INTERVAL`, or after `MAX_WAIT`.
 pub fn wait() {
     wait_while_busy(measure_interval);
 }
 
-/// Measures intervals until one is idle, or `MAX_WAIT` has passed. Returns the total time of the busy ones.
-fn wait_while_busy(mut measure: impl FnMut() -> BusyInterval) -> Duration {
+/// Measures intervals, as [`measure_interval`] does, until one is idle, or `MAX_WAIT` has passed. Returns the total time of the
+/// busy ones.
+fn wait_while_busy(mut measure: impl FnMut() -> [Duration; 2]) -> Duration {
     let mut waited = Duration::ZERO;
     while waited < MAX_WAIT {
-        let BusyInterval { wall, used } = measure();
+        let [wall, used] = measure();
         if used.as_secs_f64() < MAX_IDLE_SHARE * wall.as_secs_f64() {
             break;
         }
@@ -36,11 +29,12 @@ fn wait_while_busy(mut measure: impl FnMut() -> BusyInterval) -> Duration {
     waited
 }
 
-fn measure_interval() -> BusyInterval {
+/// Returns the elapsed time of an interval, and the CPU time that all threads used in it.
+fn measure_interval() -> [Duration; 2] {
     let (begun, before) = (Instant::now(), cpu_time());
     std::thread::sleep(INTERVAL);
     let used = cpu_time().saturating_sub(before);
-    BusyInterval { wall: begun.elapsed(), used }
+    [begun.elapsed(), used]
 }
 
 /// Returns the CPU time that all threads of the process have used.
@@ -55,8 +49,9 @@ fn cpu_time() -> Duration {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
 mod tests {
+    #![allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
+
     use super::*;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -66,7 +61,7 @@ mod tests {
         wait_while_busy(|| {
             let busy = spinning.saturating_sub(now).min(INTERVAL);
             now += INTERVAL;
-            BusyInterval { wall: INTERVAL, used: busy.mul_f64(share) }
+            [INTERVAL, busy.mul_f64(share)]
         })
     }
 
@@ -89,9 +84,9 @@ mod tests {
                 }
             });
             // On a busy system the first measurement may find nothing; ten seconds of them must find something.
-            let found = (0..1000).map(|_| measure_interval()).find(|found| found.used > Duration::ZERO);
+            let found = (0..1000).map(|_| measure_interval()).find(|[_, used]| *used > Duration::ZERO);
             over.store(true, Ordering::Relaxed);
-            assert!(found.is_some_and(|found| found.wall >= INTERVAL));
+            assert!(found.is_some_and(|[wall, _]| wall >= INTERVAL));
         });
     }
 }

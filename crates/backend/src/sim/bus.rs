@@ -93,19 +93,15 @@ mod tests {
     }
 
     #[test]
-    fn copies_take_a_latency_and_their_bytes() {
-        let seen = seen(TransferMemory::Pinned, None).unwrap();
-        assert!(is_copy(&seen.upload.unwrap(), 16_000, 14e-6));
-        assert!(is_copy(&seen.download.unwrap(), 8_000, 14e-6));
-        assert_eq!((seen.pinned_upload, seen.pinned_download), (None, None));
-    }
-
-    #[test]
-    fn both_kinds_of_memory_come_next_to_each_other() {
-        let seen = seen(TransferMemory::Both, Some(16_000)).unwrap();
-        assert!(is_copy(&seen.upload.unwrap(), 16_000, 26e-6));
-        assert!(is_copy(&seen.pinned_upload.unwrap(), 16_000, 14e-6));
-        assert!(is_copy(&seen.pinned_download.unwrap(), 8_000, 14e-6));
+    fn copies_take_a_latency_and_their_bytes_by_each_kind_of_memory() {
+        let pinned = seen(TransferMemory::Pinned, None).unwrap();
+        assert!(is_copy(&pinned.upload.unwrap(), 16_000, 14e-6));
+        assert!(is_copy(&pinned.download.unwrap(), 8_000, 14e-6));
+        assert_eq!((pinned.pinned_upload, pinned.pinned_download), (None, None));
+        let both = seen(TransferMemory::Both, Some(16_000)).unwrap();
+        assert!(is_copy(&both.upload.unwrap(), 16_000, 26e-6));
+        assert!(is_copy(&both.pinned_upload.unwrap(), 16_000, 14e-6));
+        assert!(is_copy(&both.pinned_download.unwrap(), 8_000, 14e-6));
     }
 
     #[test]

@@ -17,7 +17,6 @@ use super::answer::AnswerMemory;
 use super::bus::Bus;
 use super::job::{Meters, SimJob};
 use super::law::Seconds;
-use super::peaks::peaks;
 use super::script::{Script, Scripted};
 
 pub(crate) struct SimDevice {
@@ -53,7 +52,7 @@ impl SimDevice {
             Unavailable::new(reason, "choose one of them with --device, or add a [[device]] to the script")
         })?;
         let variants = script.variants();
-        let Peaks { upload, download, .. } = peaks(&script);
+        let Peaks { upload, download, .. } = script.peaks();
         let (upload, download) = (upload.unwrap_or_default(), download.unwrap_or_default());
         let bus = Rc::new(Bus::new(memory, upload, download, scripted.lockable_bytes));
         let library = options.library.clone();
@@ -77,12 +76,12 @@ impl Backend for SimDevice {
     }
 
     fn peaks_depend_on(&self) -> Option<serde_json::Value> {
-        serde_json::to_value(peaks(&self.script)).ok()
+        serde_json::to_value(self.script.peaks()).ok()
     }
 
     fn peaks(&mut self) -> Result<Option<Peaks>, CellError> {
         self.script.peaks_outcome().suffer("the sim script says so")?;
-        Ok(Some(peaks(&self.script)))
+        Ok(Some(self.script.peaks()))
     }
 
     fn libraries(&self) -> Vec<Finding> {

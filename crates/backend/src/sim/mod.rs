@@ -10,7 +10,6 @@ mod law;
 mod peaks;
 mod rule;
 mod script;
-mod scripted_peaks;
 
 use crate::{Backend, Options, Registration, Variant};
 use gpubench_report::error::Unavailable;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::{Accuracy, Shapes, Side, Variant};
+use crate::{Accuracy, Peaks, Shapes, Side, Variant};
 use anyhow::{Context, bail, ensure};
 use gpubench_ops::OPS;
 use gpubench_report::Origin;
@@ -18,9 +18,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::law::Seconds;
-use super::rule::CellFault;
-use super::rule::{Behaviour, CellRule, anything};
-use super::scripted_peaks::ScriptedPeaks;
+use super::peaks::ScriptedPeaks;
+use super::rule::{Behaviour, CellFault, CellRule, anything};
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -185,8 +184,11 @@ impl Script {
         OPS.iter().flat_map(|op| of_op(op.name())).collect()
     }
 
-    pub(crate) fn peaks(&self) -> ScriptedPeaks {
-        self.peaks.as_ref().map(|named| named.get_ref().clone()).unwrap_or_default()
+    /// Returns the peaks that it names, completed by the rates of its variants.
+    pub(crate) fn peaks(&self) -> Peaks {
+        let named = self.peaks.as_ref().map(|named| named.get_ref().clone()).unwrap_or_default();
+        let time_s = |variant: &Variant, case: &Case| self.behaviour(&variant.name, case, Cache::Cold).time_s;
+        named.completed(&self.variants(), time_s)
     }
 
     pub(crate) fn peaks_outcome(&self) -> CellFault {

@@ -81,7 +81,7 @@ fn spread<T: Blas>(mut request: JobRequest<'_>) -> PreparedJob {
 fn faer<T: Real + faer::traits::ComplexField>(mut request: JobRequest<'_>) -> PreparedJob {
     let products = Products::of(request.case);
     let [.., c_len] = products.lens();
-    let pool = Faer::new(request.threads, products.side(), MAX_CHOICE_SIDE)?;
+    let pool = Faer::new(request.threads, products.side(), MAX_CHOICE_SIDE);
     let matrices = matrices::<T>(&products, &mut request)?;
     on_pool(matrices, pool, (), None, move |pool, (), Matrices { inputs, results, .. }| {
         let [m, n, _] = products.sides;

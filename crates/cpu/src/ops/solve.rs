@@ -89,7 +89,7 @@ fn gesv<T: Blas>(mut request: JobRequest<'_>) -> PreparedJob {
 
 fn faer<T: Real + faer::traits::RealField>(mut request: JobRequest<'_>) -> PreparedJob {
     let [n, columns, _] = sides(&request);
-    let pool = Faer::new(request.threads, n, MAX_CHOICE_SIDE)?;
+    let pool = Faer::new(request.threads, n, MAX_CHOICE_SIDE);
     let workspace = pool.workspace(|par| {
         let factor = llt::factor::cholesky_in_place_scratch::<T>(n, par, Default::default());
         factor.or(llt::solve::solve_in_place_scratch::<T>(n, columns, par))

@@ -85,20 +85,13 @@ fn gesdd<T: Blas>(request: JobRequest<'_>) -> PreparedJob {
     let pool = BlasThreads::new(request.threads, request.blas()?, side(m, n), MAX_CHOICE_SIDE)?;
     let workspace = ThinSvd::<T>::new(pool.provider(), [m, n])?;
     let matrices = matrices_and_copy::<T>(request)?;
-    on_pool(
-        matrices,
-        pool,
-        workspace,
-        Some(restore),
-        move |pool, workspace, Matrices { copy, results, .. }| {
-            let [u, s, vt] = &mut results[..] else { return Err(CellError::call("svd", "no results")) };
-            let factors = copy.chunks_mut(m * n).zip(u.chunks_mut(m * k)).zip(s.chunks_mut(k));
-            let mut of_batch = factors.zip(vt.chunks_mut(k * n));
-            let provider = pool.provider();
-            of_batch
-                .try_for_each(|(((a, u), s), vt): Parts<'_, T>| workspace.decompose(provider, a, u, s, vt))
-        },
-    )
+    on_pool(matrices, pool, workspace, Some(restore), move |pool, space, Matrices { copy, results, .. }| {
+        let [u, s, vt] = &mut results[..] else { return Err(CellError::call("svd", "no results")) };
+        let factors = copy.chunks_mut(m * n).zip(u.chunks_mut(m * k)).zip(s.chunks_mut(k));
+        let mut of_batch = factors.zip(vt.chunks_mut(k * n));
+        let provider = pool.provider();
+        of_batch.try_for_each(|(((a, u), s), vt): Parts<'_, T>| space.decompose(provider, a, u, s, vt))
+    })
 }
 
 /// One workspace for each thread of the pool.
@@ -118,23 +111,17 @@ fn spread<T: Blas>(request: JobRequest<'_>) -> PreparedJob {
     let workspaces = (0..rayon::current_num_threads()).map(workspace).collect::<CellResult<Vec<_>>>()?;
     let pool = Partition::of_tasks(batch, request.threads);
     let matrices = matrices_and_copy::<T>(request)?;
-    let workspaces = Workspaces(workspaces);
-    on_pool(
-        matrices,
-        pool,
-        workspaces,
-        Some(restore),
-        move |pool, workspaces, Matrices { copy, results, .. }| {
-            let [u, s, vt] = &mut results[..] else { return Err(CellError::call("svd", "no results")) };
-            let factors = copy.par_chunks_mut(m * n).zip(u.par_chunks_mut(m * k)).zip(s.par_chunks_mut(k));
-            let of_batch = factors.zip(vt.par_chunks_mut(k * n)).with_min_len(pool.part(batch));
-            let (provider, workspaces) = (single.provider(), &workspaces.0);
-            of_batch.try_for_each(|(((a, u), s), vt): Parts<'_, T>| {
-                let own = &workspaces[rayon::current_thread_index().unwrap_or(0)];
-                own.lock().unwrap_or_else(PoisonError::into_inner).decompose(provider, a, u, s, vt)
-            })
-        },
-    )
+    let spaces = Workspaces(workspaces);
+    on_pool(matrices, pool, spaces, Some(restore), move |pool, spaces, Matrices { copy, results, .. }| {
+        let [u, s, vt] = &mut results[..] else { return Err(CellError::call("svd", "no results")) };
+        let factors = copy.par_chunks_mut(m * n).zip(u.par_chunks_mut(m * k)).zip(s.par_chunks_mut(k));
+        let of_batch = factors.zip(vt.par_chunks_mut(k * n)).with_min_len(pool.part(batch));
+        let (provider, spaces) = (single.provider(), &spaces.0);
+        of_batch.try_for_each(|(((a, u), s), vt): Parts<'_, T>| {
+            let own = &spaces[rayon::current_thread_index().unwrap_or(0)];
+            own.lock().unwrap_or_else(PoisonError::into_inner).decompose(provider, a, u, s, vt)
+        })
+    })
 }
 
 /// Does what `svd` of ndarray-linalg does, which allocates its results and its workspace.
@@ -167,7 +154,7 @@ fn gesvd<T: Blas>(request: JobRequest<'_>) -> PreparedJob {
 fn faer<T: Real + faer::traits::RealField>(mut request: JobRequest<'_>) -> PreparedJob {
     let ([m, n, batch], thin) = (sides(&request), ComputeSvdVectors::Thin);
     let k = m.min(n);
-    let pool = Faer::new(request.threads, side(m, n), MAX_CHOICE_SIDE)?;
+    let pool = Faer::new(request.threads, side(m, n), MAX_CHOICE_SIDE);
     let workspace = pool.workspace(|par| svd_scratch::<T>(n, m, thin, thin, par, Default::default()));
     let mut matrices = matrices::<T>(&mut request)?;
     matrices.results[0].by_columns = batch;

@@ -31,7 +31,7 @@ pub(crate) fn rate(threads: usize, kernel: &AvailableVariant, dtype: DType, seco
     let begun = Instant::now();
     let mut best: f64 = 0.0;
     for n in SIDES {
-        let case = Case { op: "matmul".into(), n, dtype, density: None, shape: None, matrix: None, seed: 0 };
+        let case = Case::square("matmul", n, dtype, 0);
         let bytes = MATRICES * u128::from(n) * u128::from(n) * u128::from(dtype.bytes());
         if free_host_bytes().is_some_and(|free| bytes > free / SHARE_OF_FREE) {
             break;

@@ -24,15 +24,8 @@ fn faults(cases: Cases, dtypes: &[DType]) -> Vec<String> {
         for &dtype in dtypes {
             let (mut answers, mut nearest) = (0, (0.0, 0, 0));
             for (n, seed) in cases(op.name()) {
-                let case = Case {
-                    op: op.name().into(),
-                    n,
-                    dtype,
-                    density: op.default_density(),
-                    shape: None,
-                    matrix: None,
-                    seed,
-                };
+                let square = Case::square(op.name(), n, dtype, seed);
+                let case = Case { density: op.default_density(), ..square };
                 let inputs = op.inputs(&case);
                 let cpu = workers.of(&variant);
                 let Some(mut job) = prepared(cpu, &variant, &case, &inputs) else { continue };
@@ -103,15 +96,7 @@ fn variants_stay_below_half_of_their_bounds_at_many_sizes_and_seeds() {
 fn long_running_sums_in_float32_are_incorrect() {
     for (n, is_right) in [(1000, false), (31, true)] {
         let reduction = op::find("reduction").unwrap();
-        let case = Case {
-            op: "reduction".into(),
-            n,
-            dtype: DType::F32,
-            density: None,
-            shape: None,
-            matrix: None,
-            seed: 42,
-        };
+        let case = Case::square("reduction", n, DType::F32, 42);
         let inputs = reduction.inputs(&case);
         let answer = answer_of("reduction", "ndarray", n as usize, DType::F32, &inputs);
         let rounding = gpubench_backend::Accuracy::Ieee.rounding(DType::F32);

@@ -13,7 +13,7 @@ use super::*;
 /// show.
 pub(crate) fn answer_of(op: &str, variant: &str, n: usize, dtype: DType, inputs: &[Operand]) -> Vec<Operand> {
     let variant = variants().into_iter().find(|listed| listed.op == op && listed.name == variant).unwrap();
-    let case = Case { op: op.into(), n: n as u64, dtype, density: None, shape: None, matrix: None, seed: 1 };
+    let case = Case::square(op, n as u64, dtype, 1);
     let mut workers = Workers::default();
     let mut job = prepared(workers.of(&variant), &variant, &case, inputs).unwrap();
     for _ in 0..2 {
@@ -65,15 +65,7 @@ fn for_each_variant(
         let mut workers = Workers::default();
         for variant in variants() {
             let density = densities(&variant.op)[0];
-            let case = Case {
-                op: variant.op.to_string(),
-                n: 200,
-                dtype: DType::F32,
-                density,
-                shape: None,
-                matrix: None,
-                seed: 7,
-            };
+            let case = Case { density, ..Case::square(&variant.op, 200, DType::F32, 7) };
             let inputs = op::find(&variant.op).unwrap().inputs(&case);
             let cpu = workers.of(&variant);
             if let Some(mut job) = prepared(cpu, &variant, &case, &inputs) {
@@ -104,8 +96,7 @@ fn every_variant_is_right_on_any_number_of_threads() {
             let kinds = densities.flat_map(|&density| DType::ALL.iter().map(move |&dtype| (density, dtype)));
             let of_kind = |(density, dtype)| sides.iter().map(move |&n| (n as u64, density, dtype));
             for (n, density, dtype) in kinds.flat_map(of_kind) {
-                let case =
-                    Case { op: op.name().into(), n, dtype, density, shape: None, matrix: None, seed: 1 };
+                let case = Case { density, ..Case::square(op.name(), n, dtype, 1) };
                 let inputs = op.inputs(&case);
                 let Some(mut job) = prepared(workers.of(&variant), &variant, &case, &inputs) else {
                     continue;
@@ -130,15 +121,7 @@ fn a_matrix_that_cannot_be_factorised_is_a_failed_call() {
             let is_lu = variant.name.ends_with("-lu");
             let matrix = if is_lu { vec![1.0; 4] } else { vec![1.0, 2.0, 2.0, 1.0] };
             let inputs = [Operand::dense(2, 2, matrix), Operand::dense(2, 1, vec![1.0, 2.0])];
-            let case = Case {
-                op: "solve".into(),
-                n: 2,
-                dtype: DType::F64,
-                density: None,
-                shape: None,
-                matrix: None,
-                seed: 1,
-            };
+            let case = Case::square("solve", 2, DType::F64, 1);
             if let Some(mut job) = prepared(workers.of(variant), variant, &case, &inputs) {
                 assert!(matches!(job.execute(), Err(CellError::Failed(_))), "{}", variant.name);
             }
@@ -240,25 +223,12 @@ fn some_in_use() -> bool {
 #[expect(clippy::print_stderr, reason = "names the variants that leave them in use")]
 fn every_variant_is_timed_with_clear_vector_registers() {
     // Upper halves in use would slow the next variant, as they would not in a program of its own.
-    let mut cpu = start(&Options { threads: Some(2), ..Options::default() }).unwrap();
-    for variant in variants() {
-        let op = op::find(&variant.op).unwrap();
-        let case = Case {
-            op: op.name().into(),
-            n: 200,
-            dtype: DType::F32,
-            density: op.default_density(),
-            shape: None,
-            matrix: None,
-            seed: 42,
-        };
-        let mut inputs = op.inputs(&case);
-        let Ok(mut job) = cpu.prepare(&variant.name, &case, &mut inputs) else { continue };
+    for_each_variant(|cpu, job, _, variant, _| {
         cpu.settle();
-        assert!(!some_in_use(), "{}/{} finds them in use", variant.op, variant.name);
-        cpu.time(&mut job, Cache::Hot).unwrap();
+        assert!(!some_in_use(), "{} finds them in use", title(variant));
+        cpu.time(job, Cache::Hot).unwrap();
         if some_in_use() {
-            eprintln!("{}/{} leaves them in use", variant.op, variant.name);
+            eprintln!("{} leaves them in use", title(variant));
         }
-    }
+    });
 }

@@ -5,8 +5,6 @@ use std::sync::{Mutex, PoisonError};
 use crate::CellResult;
 use faer::Par;
 use faer::dyn_stack::{MemBuffer, StackReq};
-use gpubench_backend::host::memory;
-
 pub(crate) mod partition;
 pub(crate) mod wake;
 
@@ -58,11 +56,9 @@ pub(crate) fn faer_par(threads: usize) -> Par {
 }
 
 impl Faer {
-    /// Uses all `threads` for matrices of `side`; up to `max_side`, the job can choose fewer. Fails
-    /// if a limit of the process leaves too little address space.
-    pub(crate) fn new(threads: usize, side: usize, max_side: usize) -> CellResult<Self> {
-        memory::check_packing_space()?;
-        Ok(Faer { par: faer_par(threads), choices: choices_for(side, max_side, threads) })
+    /// Uses all `threads` for matrices of `side`; up to `max_side`, the job can choose fewer.
+    pub(crate) fn new(threads: usize, side: usize, max_side: usize) -> Self {
+        Faer { par: faer_par(threads), choices: choices_for(side, max_side, threads) }
     }
 
     /// Allocates workspace for `scratch`, enough for any number of threads.

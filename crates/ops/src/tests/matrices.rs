@@ -65,6 +65,12 @@ fn cancelling(n: usize) -> &'static FileMatrix {
     loaded(&format!("cancelling{n}"), n, "general", &entries)
 }
 
+fn case_of(op: &str, matrix: &FileMatrix, dtype: DType) -> Case {
+    let density = (op != "solve").then(|| matrix.density());
+    let identity = Some(matrix.identity.clone());
+    Case { density, matrix: identity, ..Case::square(op, matrix.n(), dtype, 42) }
+}
+
 fn cases(sizes: &[usize]) -> Vec<(Case, Vec<Operand>)> {
     let mut found = vec![];
     for &n in sizes {
@@ -77,10 +83,7 @@ fn cases(sizes: &[usize]) -> Vec<(Case, Vec<Operand>)> {
             if op == "solve" && !matrix.is_symmetric {
                 continue;
             }
-            let density = (op != "solve").then(|| matrix.density());
-            let identity = Some(matrix.identity.clone());
-            let case =
-                Case { op: op.into(), n: n as u64, dtype, density, shape: None, matrix: identity, seed: 42 };
+            let case = case_of(op, matrix, dtype);
             let inputs = the(op).inputs(&case);
             found.push((case, inputs));
         }
@@ -128,10 +131,7 @@ fn work_counts_the_entries_and_products_of_the_file() {
     // Row lengths 1, 2 and 0; the products of the entries are 2, then 1 and 0.
     let matrix = loaded("counted", 3, "general", &[(0, 1, 2.0), (1, 0, -1.0), (1, 2, 3.0)]);
     let of = |op: &str| {
-        let identity = Some(matrix.identity.clone());
-        let density = Some(matrix.density());
-        let case =
-            Case { op: op.into(), n: 3, dtype: DType::F64, density, shape: None, matrix: identity, seed: 1 };
+        let case = case_of(op, matrix, DType::F64);
         assert_eq!(the(op).nothing_to_compute(&case), None);
         the(op).work(&case)
     };
@@ -139,16 +139,7 @@ fn work_counts_the_entries_and_products_of_the_file() {
     assert_eq!((of("spgemm").flop, of("spgemm").bytes), (6.0, 3.0 * (36.0 + 16.0)));
     let empty = loaded("empty", 3, "general", &[]);
     for op in ["spmv", "spgemm"] {
-        let identity = Some(empty.identity.clone());
-        let case = Case {
-            op: op.into(),
-            n: 3,
-            dtype: DType::F64,
-            density: Some(0.0),
-            shape: None,
-            matrix: identity,
-            seed: 1,
-        };
+        let case = case_of(op, empty, DType::F64);
         assert!(the(op).nothing_to_compute(&case).is_some_and(|reason| reason.contains("no entries")));
     }
 }
@@ -157,8 +148,7 @@ fn work_counts_the_entries_and_products_of_the_file() {
 fn values_beyond_the_element_type_are_no_case_of_it() {
     let matrix = loaded("beyond", 1, "general", &[(0, 0, 1e39)]);
     for (op, dtype) in matrix::OPS.iter().flat_map(|op| DType::ALL.iter().map(move |dtype| (*op, *dtype))) {
-        let matrix = Some(matrix.identity.clone());
-        let case = Case { op: op.into(), n: 1, dtype, density: Some(1.0), shape: None, matrix, seed: 1 };
+        let case = case_of(op, matrix, dtype);
         assert_eq!(the(op).nothing_to_compute(&case).is_some(), dtype == DType::F32, "{case}");
     }
 }

@@ -18,7 +18,7 @@ use super::{Checked, OPS, Op, Rounding, find};
 /// A case of `op` at its default density, or fuller where `n` is too small for that to store anything.
 fn case(op: &str, n: u64, dtype: DType) -> Case {
     let density = the(op).default_density().map(|density| density.max(4.0 / n as f64).min(1.0));
-    Case { op: op.into(), n, dtype, density, shape: None, matrix: None, seed: 42 }
+    Case { density, ..Case::square(op, n, dtype, 42) }
 }
 
 fn the(op: &str) -> &'static dyn Op {

@@ -11,15 +11,7 @@ use crate::matmul::Products;
 /// A case of a shape as a report writes it.
 fn shaped(op: &str, shape: &str, dtype: DType) -> Case {
     let shape: Shape = serde_json::from_str(shape).unwrap();
-    Case {
-        op: op.into(),
-        n: shape.largest(),
-        dtype,
-        density: None,
-        shape: Some(shape),
-        matrix: None,
-        seed: 42,
-    }
+    Case { shape: Some(shape.clone()), ..Case::square(op, shape.largest(), dtype, 42) }
 }
 
 /// Returns shapes of an op that takes any: extents up to `most` drawn evenly on a scale of logarithms, by names that the op has.

@@ -139,8 +139,7 @@ pub fn peaks() -> Peaks {
 /// Returns a measured float32 row of cold caches and grade A; backends other than `cpu` are on the GPU's side.
 pub fn measured(op: &str, n: u64, backend: &str, variant: &str, median_s: f64) -> Row {
     let side = if backend == "cpu" { Side::Cpu } else { Side::Gpu };
-    let case =
-        Case { op: op.into(), n, dtype: DType::F32, density: None, shape: None, matrix: None, seed: 1 };
+    let case = Case::square(op, n, DType::F32, 1);
     let cell = Cell { case, backend: backend.into(), variant: variant.into(), cache: Cache::Cold };
     Row {
         outcome: Outcome::Measured,

@@ -56,11 +56,6 @@ impl<'a> CellRun<'a> {
         self.ended
     }
 
-    /// Returns whether short samples may still end it.
-    pub(crate) fn may_be_screened(&self) -> bool {
-        self.planned.may_be_screened && !self.ended
-    }
-
     /// Ends it without a time.
     pub(crate) fn close(&mut self, outcome: Outcome, reason: String, fix: Option<String>) {
         self.ended = true;

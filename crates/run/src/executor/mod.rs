@@ -8,7 +8,6 @@ mod block;
 mod cell_run;
 mod cell_session;
 mod earlier;
-mod inputs;
 mod interrupt;
 pub mod journal;
 pub mod judge;
@@ -17,7 +16,6 @@ mod peaks;
 pub(crate) mod plausible;
 mod report_writer;
 mod rounds;
-mod screening;
 mod series;
 mod workers;
 
@@ -44,6 +42,7 @@ use gpubench_report::report::Report;
 use crate::observe::Observer;
 use crate::worker::Launcher;
 use rounds::Rounds;
+use workers::Interrupted;
 
 /// One cell of a plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,8 +150,13 @@ pub fn run(run: &RunSpec, observer: &mut dyn Observer) -> anyhow::Result<Finishe
         earlier.check_host(&writer.report.environment)?;
     }
     observer.run_started(run.cells.len());
-    let mut interrupted = workers.require(&run.require, observer)?.is_err()
-        || peaks::gather(run, &mut workers, others.as_ref(), &mut writer, observer).is_err();
+    let mut interrupted = match workers.require(&run.require, observer) {
+        Ok(required) => {
+            required?;
+            peaks::gather(run, &mut workers, others.as_ref(), &mut writer, observer).is_err()
+        }
+        Err(Interrupted) => true,
+    };
     if let Some(others) = others.filter(|_| !interrupted && !run.is_simulated()) {
         writer.report.environment.other_programs = others.share(&workers.processes());
     }

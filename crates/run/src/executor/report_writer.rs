@@ -69,29 +69,35 @@ impl ReportWriter {
         backends: Vec<BackendState>,
         observer: &mut dyn Observer,
     ) {
-        let begun = Instant::now();
         self.record(position, row.clone());
         self.describe(backends);
-        let Some(folder) = self.folder.clone() else { return };
-        let failed_before = self.unsaved.is_some();
-        let appended = match self.journal.as_mut().filter(|journal| journal.is_there()) {
-            Some(journal) => journal.append(&self.report.environment, &row),
-            None => self.start_journal(&folder),
-        };
-        self.saving += begun.elapsed();
-        if let Err(error) = appended {
+        self.write(observer, |writer, folder| {
+            let Some(journal) = writer.journal.as_mut().filter(|journal| journal.is_there()) else {
+                return writer.start_journal(folder);
+            };
+            let appended = journal.append(&writer.report.environment, &row);
             // A new journal gets all rows.
-            self.journal = None;
-            self.unsaved = Some(error);
-        }
-        self.report_failure(failed_before, observer);
+            writer.journal = writer.journal.take().filter(|_| appended.is_ok());
+            appended
+        });
     }
 
-    /// Reports a save that failed, if the one before did not: the run goes on, since a full disk or a lost network may come back.
-    fn report_failure(&self, failed_before: bool, observer: &mut dyn Observer) {
-        if let Some(error) = self.unsaved.as_ref().filter(|_| !failed_before) {
-            observer.not_saved(error);
+    /// Writes to the folder, if there is one. Reports an error if the write before had none: the run goes on, since a full disk or
+    /// a lost network may come back.
+    fn write(
+        &mut self,
+        observer: &mut dyn Observer,
+        write: impl FnOnce(&mut Self, &Path) -> anyhow::Result<()>,
+    ) {
+        let Some(folder) = self.folder.clone() else { return };
+        let begun = Instant::now();
+        if let Err(error) = write(self, &folder) {
+            if self.unsaved.is_none() {
+                observer.not_saved(&error);
+            }
+            self.unsaved = Some(error);
         }
+        self.saving += begun.elapsed();
     }
 
     pub(crate) fn advise(&mut self, warnings: Vec<RunWarning>) {
@@ -116,7 +122,8 @@ impl ReportWriter {
         (self.report, self.unsaved)
     }
 
-    /// Saves the file, unless saves have taken too much of the run's time already.
+    /// Saves the report so far, unless saves have taken too much of the run's time already. Does not wait for the disk: the journal
+    /// is there.
     pub(crate) fn save_soon(
         &mut self,
         backends: impl FnOnce() -> Vec<BackendState>,
@@ -125,11 +132,18 @@ impl ReportWriter {
         if self.saving > SAVING_GRACE + self.start.elapsed() / SAVING_SHARE {
             return;
         }
-        let (begun, failed_before) = (Instant::now(), self.unsaved.is_some());
         self.describe(backends());
-        self.save();
-        self.saving += begun.elapsed();
-        self.report_failure(failed_before, observer);
+        self.write(observer, |writer, folder| {
+            if !writer.replaces_report_in(folder) {
+                return Ok(());
+            }
+            if !writer.journal.as_ref().is_some_and(Journal::is_there) {
+                writer.start_journal(folder)?;
+            }
+            file::save_unsynced(&writer.report, &folder.join(file::FILE_NAME))?;
+            writer.unsaved = None;
+            Ok(())
+        });
     }
 
     /// Records the backends as they are now, with the libraries of the earlier start that this one has not loaded yet: rows of
@@ -146,17 +160,6 @@ impl ReportWriter {
         self.report.environment.backends = backends;
         self.report.environment.quota_pauses = self.quota.as_ref().and_then(|watch| watch.pauses());
         self.report.environment.elapsed_s = self.start.elapsed().as_secs_f64();
-    }
-
-    /// Saves the report so far, without waiting for the disk: the journal is there.
-    fn save(&mut self) {
-        let Some(folder) = self.folder.clone().filter(|folder| self.replaces_report_in(folder)) else {
-            return;
-        };
-        let has_journal = self.journal.as_ref().is_some_and(Journal::is_there);
-        let journaled = if has_journal { Ok(()) } else { self.start_journal(&folder) };
-        let path = folder.join(file::FILE_NAME);
-        self.unsaved = journaled.and_then(|()| file::save_unsynced(&self.report, &path)).err();
     }
 
     /// Returns whether the report so far may replace the one in `folder`: an earlier report is worth more than one without rows.

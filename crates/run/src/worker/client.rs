@@ -62,8 +62,8 @@ pub struct Client {
     is_out_of_step: bool,
     started: Instant,
     replied: Instant,
-    /// Time for which this process was stopped during the last wait.
-    stopped_for: Duration,
+    /// Time for which this process was stopped during the last wait. It does not count towards a limit.
+    pub(crate) stopped_for: Duration,
 }
 
 impl Client {
@@ -127,11 +127,6 @@ impl Client {
         }
     }
 
-    /// Returns the time for which this process was stopped during the last wait. It does not count towards a limit.
-    pub(crate) fn stopped_for(&self) -> Duration {
-        self.stopped_for
-    }
-
     /// Waits for the final reply to the last request, until `deadline` or until `is_over`. The deadline moves by the time for
     /// which this process is stopped. `on_phase` is called for each phase that begins.
     pub fn wait(
@@ -140,12 +135,11 @@ impl Client {
         is_over: &dyn Fn() -> bool,
         on_phase: &mut dyn FnMut(&str),
     ) -> Result<Reply, WaitError> {
-        self.stopped_for = Duration::ZERO;
         if self.is_out_of_step {
             return Err(WaitError::Gone(format!("the {} worker sent a reply to no request", self.name)));
         }
-        let mut had_ended = false;
-        let mut checked = Instant::now();
+        let (mut had_ended, mut checked) = (false, Instant::now());
+        self.stopped_for = Duration::ZERO;
         loop {
             if is_over() {
                 return Err(WaitError::Interrupted);
@@ -153,10 +147,8 @@ impl Client {
             let left = (deadline + self.stopped_for).saturating_duration_since(checked);
             let received = self.replies.recv_timeout(left.min(POLL));
             // The reply may have come while this process was stopped.
-            let delay = checked.elapsed();
-            if delay > LONG_DELAY {
-                self.stopped_for += delay;
-            }
+            self.stopped_for +=
+                Some(checked.elapsed()).filter(|delay| *delay > LONG_DELAY).unwrap_or_default();
             checked = Instant::now();
             match received {
                 Ok(Received { reply: Ok(Reply::Phase { .. }), .. }) if left.is_zero() => {

@@ -4,11 +4,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::protocol::{Described, Reply, Request};
-use gpubench_backend::{Options, Program};
+use gpubench_backend::{Options, Program, WorkerId};
 use gpubench_ops::own::OwnOp;
 
-use super::client::{Client, WaitError};
-use super::start_alone;
+use super::client::{Client, WaitError, WorkerPlace};
 
 pub(crate) const LIMIT: Duration = Duration::from_secs(10);
 
@@ -26,7 +25,7 @@ pub fn ask(name: &str, program: &Program) -> Search {
 }
 
 fn started(name: &str, program: &Program, request: &Request) -> Search {
-    let mut client = start_alone(name, program)
+    let mut client = Client::start(&WorkerId::of_backend(name), WorkerPlace::Process(program))
         .map_err(|error| format!("{} cannot be started: {error}", program.path.display()))?;
     client.send(request);
     Ok(client)

@@ -11,7 +11,6 @@ pub mod serve;
 mod session;
 mod threads;
 
-use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
@@ -41,9 +40,10 @@ impl Launcher {
         registry: Registry,
         externals: &[External],
     ) -> io::Result<Launcher> {
+        let own = |path, called| Some(Program { path, called, arguments: vec![], preface: None });
         let program = match (isolate, program) {
-            (true, Some(path)) => Some(at(path.clone(), None)),
-            (true, None) => Some(at(process::running_file()?, Some(process::program()?.into()))),
+            (true, Some(path)) => own(path.clone(), None),
+            (true, None) => own(process::running_file()?, Some(process::program()?.into())),
             (false, _) => None,
         };
         Ok(Launcher { program, registry, externals: externals.to_vec() })
@@ -77,13 +77,4 @@ impl Launcher {
             }
         }
     }
-}
-
-fn at(path: PathBuf, called: Option<OsString>) -> Program {
-    Program { path, called, arguments: vec![], preface: None }
-}
-
-/// Starts the program of an external backend, to ask it for its description.
-pub(crate) fn start_alone(name: &str, program: &Program) -> io::Result<Client> {
-    Client::start(&WorkerId::of_backend(name), WorkerPlace::Process(program))
 }

@@ -83,11 +83,8 @@ pub fn check_host(op: &dyn Op, case: &Case, free: &dyn Fn() -> Option<u128>) -> 
         memory::return_freed();
         is_short()
     };
-    if let Some(free) = is_short().and_then(|_| still_short()) {
-        return Err(CellError::OutOfMemory { place: "host", needed: Some(needed), free });
-    }
-    // Such operands are products, which faer computes.
-    if op.scratch(case) > 0 { memory::check_packing_space() } else { Ok(()) }
+    let short = is_short().and_then(|_| still_short());
+    short.map_or(Ok(()), |free| Err(CellError::OutOfMemory { place: "host", needed: Some(needed), free }))
 }
 
 #[cfg(test)]
@@ -100,7 +97,6 @@ mod tests {
     }
 
     /// Returns the resident memory of this process.
-    #[cfg(target_os = "linux")]
     fn resident() -> u128 {
         let text = std::fs::read_to_string("/proc/self/status").unwrap();
         let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -111,7 +107,6 @@ mod tests {
     const ALONE: &str = "GPUBENCH_TEST_ALONE";
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn a_case_that_fits_alone_fits_after_others() {
         if std::env::var_os(ALONE).is_none() {
             let mut alone = std::process::Command::new(std::env::current_exe().unwrap());

@@ -9,13 +9,8 @@ use gpubench_report::measure::stats::median;
 const CLEAR_WIN: f64 = 0.05;
 /// Multiple of a pass's best time above which the pass tries no smaller counts.
 const HOPELESS: f64 = 1.5;
-/// Minimum number of passes before fewer threads than all are chosen, since other work on the machine may have slowed the
-/// only pass of all. The largest count needs one: nothing makes it look faster than it is.
-const MIN_PASSES: usize = 2;
-/// Maximum number of passes while no count leads by [`CLEAR_LEAD`]. Several spread changes over time over the counts.
-const MAX_PASSES: usize = 6;
-/// Minimum relative lead of the best count over all others at which the trials end.
-const CLEAR_LEAD: f64 = 0.2;
+/// Number of passes, which spread changes over time over the counts: other work on the machine may slow one of them.
+const PASSES: usize = 4;
 /// Minimum executions of a count in a pass, and the maximum while they take less than [`PASS_S`] in total.
 const MIN_EXECUTIONS: usize = 3;
 const MAX_EXECUTIONS: usize = 15;
@@ -41,16 +36,6 @@ fn fastest(trials: &[Trial]) -> Option<Trial> {
     Some(*fewer.min_by(|a, b| a.seconds.total_cmp(&b.seconds)).unwrap_or(all))
 }
 
-/// Returns whether one count is so far ahead of all others that more than these `passes` would not change the choice.
-fn is_decided(trials: &[Trial], passes: usize) -> bool {
-    fastest(trials).is_some_and(|chosen| {
-        let others = || trials.iter().filter(|trial| trial.threads != chosen.threads);
-        let is_largest = others().all(|trial| trial.threads < chosen.threads);
-        (is_largest || passes >= MIN_PASSES)
-            && others().all(|trial| trial.seconds >= (1.0 + CLEAR_LEAD) * chosen.seconds)
-    })
-}
-
 /// Times the choices of `job` and sets the fastest; returns `None` if it has no choice.
 pub(crate) fn choose(
     backend: &mut dyn Backend,
@@ -63,9 +48,9 @@ pub(crate) fn choose(
         // Binds threads that the first execution has started.
         backend.settle();
         let start = backend.now_s();
-        for passes in 1..=MAX_PASSES {
+        for _ in 0..PASSES {
             pass(backend, job, cache, &mut trials)?;
-            if is_decided(&trials, passes) || backend.now_s() - start > MAX_TRIALS_S {
+            if backend.now_s() - start > MAX_TRIALS_S {
                 break;
             }
         }
@@ -123,16 +108,13 @@ mod tests {
     use gpubench_report::case::Case;
     use gpubench_report::data::Operand;
 
-    fn trials(seconds: &[(usize, f64)]) -> Vec<Trial> {
-        seconds.iter().map(|&(threads, seconds)| Trial { threads, seconds }).collect()
-    }
-
-    fn fastest_of(seconds: &[(usize, f64)]) -> Option<usize> {
-        fastest(&trials(seconds)).map(|trial| trial.threads)
-    }
-
     #[test]
     fn fewer_threads_are_taken_for_a_clear_win_alone() {
+        let fastest_of = |seconds: &[(usize, f64)]| {
+            let trials: Vec<Trial> =
+                seconds.iter().map(|&(threads, seconds)| Trial { threads, seconds }).collect();
+            fastest(&trials).map(|trial| trial.threads)
+        };
         assert_eq!(fastest_of(&[(1, 0.96), (16, 1.0)]), Some(16), "4 % may be chance");
         assert_eq!(fastest_of(&[(1, 0.95), (16, 1.0)]), Some(1));
         assert_eq!(fastest_of(&[(1, 0.9), (4, 0.5), (8, 0.8), (16, 1.0)]), Some(4));
@@ -140,17 +122,6 @@ mod tests {
         assert_eq!(fastest_of(&[(1, f64::INFINITY), (16, 1.0)]), Some(16), "one is never timed");
         assert_eq!(fastest_of(&[(16, 1.0)]), Some(16));
         assert_eq!(fastest_of(&[]), None);
-    }
-
-    #[test]
-    fn a_choice_is_decided_by_a_clear_lead_over_every_other_count() {
-        let decided = |seconds: &[(usize, f64)]| is_decided(&trials(seconds), MIN_PASSES);
-        assert!(decided(&[(16, 1.0)]) && decided(&[(16, 1.0), (8, 1.2)]));
-        assert!(!decided(&[(16, 1.0), (8, 1.19)]) && !decided(&[(16, 1.0), (8, 0.96)]));
-        assert!(decided(&[(16, 1.0), (8, 0.8), (4, f64::INFINITY)]));
-        assert!(!decided(&[(16, 1.0), (8, 0.8), (4, 0.9)]));
-        assert!(is_decided(&trials(&[(16, 1.0), (8, 1.2)]), 1), "nothing makes 16 look faster than it is");
-        assert!(!is_decided(&trials(&[(16, 1.0), (8, 0.8)]), 1), "16 may have been disturbed");
     }
 
     /// A job that records its executions per number of threads, and a backend whose clock only its executions advance.
@@ -222,64 +193,46 @@ mod tests {
             assert_eq!(chosen.unwrap_or(0), self.used.get());
             (chosen, self.executions.borrow().keys().copied().collect())
         }
-
-        fn executions(&self) -> usize {
-            self.executions.borrow().values().sum()
-        }
-    }
-
-    fn chosen(seconds: &[(usize, f64)]) -> (Option<usize>, Vec<usize>) {
-        Scripted::of(seconds).chosen()
     }
 
     #[test]
     fn the_fastest_count_is_in_use_after_the_choice() {
         for (seconds, expected, tried, why) in [
-            (&[(1, 1e-5), (2, 2e-5), (4, 3e-5)][..], 1, &[1, 2, 4][..], "it is the fastest"),
-            (&[(1, 3e-5), (2, 2e-5), (4, 2.05e-5)], 4, &[1, 2, 4], "fewer threads gain little"),
-            (&[(1, 4.0), (2, 2.0), (4, 1.0)], 4, &[2, 4], "counts below a hopeless one are not tried"),
-            (&[(1, 4.0), (2, 2.0), (4, 1.2), (8, 1.0)], 8, &[4, 8], "what gains nothing ends a long pass"),
-            (&[(1, 4.0), (2, 0.8), (4, 0.9), (8, 1.0)], 2, &[1, 2, 4, 8], "every count gains"),
+            (&[][..], None, &[][..], "there is no choice"),
+            (&[(4, 1.0)], Some(4), &[], "a library that others use is set again"),
+            (&[(1, 1e-5), (2, 2e-5), (4, 3e-5)], Some(1), &[1, 2, 4], "it is the fastest"),
+            (&[(1, 3e-5), (2, 2e-5), (4, 2.05e-5)], Some(4), &[1, 2, 4], "fewer threads gain little"),
+            (&[(1, 4.0), (2, 2.0), (4, 1.0)], Some(4), &[2, 4], "counts below a hopeless one are not tried"),
+            (&[(1, 4.0), (2, 2.0), (4, 1.2), (8, 1.0)], Some(8), &[4, 8], "no gain ends a long pass"),
+            (&[(1, 4.0), (2, 0.8), (4, 0.9), (8, 1.0)], Some(2), &[1, 2, 4, 8], "every count gains"),
         ] {
-            assert_eq!(chosen(seconds), (Some(expected), tried.to_vec()), "{why}");
+            assert_eq!(Scripted::of(seconds).chosen(), (expected, tried.to_vec()), "{why}");
         }
     }
 
     #[test]
-    fn a_pass_slowed_by_other_work_does_not_decide() {
-        // A pass executes a count once and then at least three times.
-        let all =
-            Scripted { unusual: (4, 1 + MIN_EXECUTIONS, 10.0), ..Scripted::of(&[(2, 2e-3), (4, 1e-3)]) };
-        assert_eq!(all.chosen().0, Some(4));
-        let fewer = Scripted { unusual: (2, 1, 10.0), ..Scripted::of(&[(2, 1e-3), (4, 1.5e-3)]) };
-        assert_eq!(fewer.chosen().0, Some(2));
+    fn unusual_executions_do_not_decide() {
+        for (unusual, seconds, expected, why) in [
+            ((4, 1 + MIN_EXECUTIONS, 10.0), [(2, 2e-3), (4, 1e-3)], 4, "a pass was slowed by other work"),
+            ((2, 1, 10.0), [(2, 1e-3), (4, 1.5e-3)], 2, "the first execution with a count is not counted"),
+            ((1, 2, 0.1), [(1, 1.2e-3), (4, 1e-3)], 4, "one was lucky"),
+        ] {
+            let scripted = Scripted { unusual, ..Scripted::of(&seconds) };
+            assert_eq!(scripted.chosen().0, Some(expected), "{why}");
+        }
     }
 
     #[test]
-    fn one_lucky_execution_decides_nothing() {
-        // The first execution with a count is not counted, the second is.
-        let lucky = Scripted { unusual: (1, 2, 0.1), ..Scripted::of(&[(1, 1.2e-3), (4, 1e-3)]) };
-        assert_eq!(lucky.chosen().0, Some(4));
-    }
-
-    #[test]
-    fn trials_go_on_while_counts_are_close_and_time_is_left() {
-        let executions = |seconds: &[(usize, f64)]| {
-            let scripted = Scripted::of(seconds);
-            scripted.chosen();
-            scripted.executions()
-        };
+    fn trials_end_when_their_time_is_over() {
         let a_pass = 2 * (1 + MIN_EXECUTIONS);
-        assert_eq!(executions(&[(1, 2.4e-3), (2, 2e-3)]), a_pass);
-        assert_eq!(executions(&[(1, 1.6e-3), (2, 2e-3)]), MIN_PASSES * a_pass);
-        assert_eq!(executions(&[(1, 1.1e-3), (2, 1e-3)]), MAX_PASSES * a_pass);
-        assert_eq!(executions(&[(1, 4.6e-3), (2, 4.5e-3)]), 2 * a_pass, "0.05 s are enough");
-        assert_eq!(executions(&[(1, 0.22), (2, 0.2)]), 2, "long executions count from the first");
-    }
-
-    #[test]
-    fn without_a_choice_nothing_is_executed() {
-        assert_eq!(chosen(&[]), (None, vec![]));
-        assert_eq!(chosen(&[(4, 1.0)]), (Some(4), vec![]), "a library that others use is set again");
+        for (seconds, expected, why) in [
+            ([(1, 1.1e-3), (2, 1e-3)], PASSES * a_pass, "there is time for all passes"),
+            ([(1, 4.6e-3), (2, 4.5e-3)], 2 * a_pass, "0.05 s are enough"),
+            ([(1, 0.22), (2, 0.2)], 2, "long executions count from the first"),
+        ] {
+            let scripted = Scripted::of(&seconds);
+            scripted.chosen();
+            assert_eq!(scripted.executions.borrow().values().sum::<usize>(), expected, "{why}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! The deviation of a value from a number near the mean of its block is small, and so is the rounding error of its
 //! sums: one pass over a block computes them in the element type (shifted data: Chan, Golub and LeVeque, "Algorithms
 //! for computing the sample variance", The American Statistician 37, 1983). If that number is far from the mean, or a
-//! square leaves the range of the type, the block is computed again in float64, its mean first. Blocks merge by the
+//! square leaves the range of the type, the block is computed again in float64 by plain loops. Blocks merge by the
 //! formula of the same authors, slices as a tree.
 
 use gpubench_report::data::{Plain, Real};
@@ -17,8 +17,6 @@ pub(super) const TASK: usize = 1 << 15;
 const BLOCK: usize = 1 << 13;
 /// Bytes of independent partial sums: together with the sums of squares they fill the sixteen registers of AVX2.
 const ABREAST: usize = 128;
-/// Independent partial sums in float64: enough to hide the latency of additions in vectors of any width.
-const LANES: usize = 32;
 /// Additions to a partial sum before it is added to a float64 sum. Once the sum is large, squares of coarse numbers
 /// all round in one direction.
 const RUN: usize = 16;
@@ -111,7 +109,7 @@ impl<T: Real> Vectorized for Blocks<'_, T> {
             };
             moments = moments.merge(match found {
                 Some(found) => found,
-                None => carefully(block),
+                None => Moments::plain(block),
             });
         }
         moments
@@ -193,66 +191,10 @@ fn total<const LANES: usize>(mut lanes: [f64; LANES]) -> f64 {
     lanes[0]
 }
 
-/// Computes the moments of a block in float64: its mean, then the deviations from it.
-#[inline(always)]
-fn carefully<T: Real>(block: &[T]) -> Moments {
-    let count = block.len() as f64;
-    let (sum, lost) = sum_of(block);
-    let squares = squares_of(block, (sum + lost) / count);
-    Moments { count, sum, lost, squares }
-}
-
 /// A sum and its rounding error.
 #[inline(always)]
 fn add(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let of_b = sum - a;
     (sum, (a - (sum - of_b)) + (b - of_b))
-}
-
-/// Returns the sum of squared deviations from `mean`; no term is negative, so little is lost.
-#[inline(always)]
-fn squares_of<T: Real>(block: &[T], mean: f64) -> f64 {
-    let mut lanes = [0.0; LANES];
-    let (groups, rest) = block.as_chunks::<LANES>();
-    for group in groups {
-        for lane in 0..LANES {
-            let apart = group[lane].to_f64() - mean;
-            lanes[lane] = apart.mul_add(apart, lanes[lane]);
-        }
-    }
-    for (lane, x) in lanes.iter_mut().zip(rest) {
-        let apart = x.to_f64() - mean;
-        *lane = apart.mul_add(apart, *lane);
-    }
-    total(lanes)
-}
-
-/// Returns the sum of a block and its rounding error.
-#[inline(always)]
-fn sum_of<T: Real>(block: &[T]) -> (f64, f64) {
-    let (mut sums, mut lost) = ([0.0; LANES], [0.0; LANES]);
-    let (groups, rest) = block.as_chunks::<LANES>();
-    for run in groups.chunks(RUN) {
-        let mut lanes = [0.0; LANES];
-        for group in run {
-            for lane in 0..LANES {
-                lanes[lane] += group[lane].to_f64();
-            }
-        }
-        for lane in 0..LANES {
-            let (sum, error) = add(sums[lane], lanes[lane]);
-            (sums[lane], lost[lane]) = (sum, lost[lane] + error);
-        }
-    }
-    for (lane, x) in rest.iter().enumerate() {
-        let (sum, error) = add(sums[lane], x.to_f64());
-        (sums[lane], lost[lane]) = (sum, lost[lane] + error);
-    }
-    let mut all = (0.0, 0.0);
-    for lane in 0..LANES {
-        let (sum, error) = add(all.0, sums[lane]);
-        all = (sum, all.1 + (error + lost[lane]));
-    }
-    all
 }

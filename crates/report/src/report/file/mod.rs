@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::json::ReportFormatter;
 use super::sanitize::sanitize;
-use super::{Report, Row, SCHEMA_VERSION, validate};
+use super::{Report, SCHEMA_VERSION, validate};
 use crate::variant::present_name;
 
 /// Name of the report in the folder of a run.
@@ -130,21 +130,14 @@ pub fn to_json(value: &impl Serialize) -> anyhow::Result<Vec<u8>> {
 
 /// Returns what [`to_json`] returns, compressed by gzip.
 pub fn to_json_gz(value: &impl Serialize) -> anyhow::Result<Vec<u8>> {
-    let mut encoder = gzip_encoder();
-    write_json(value, &mut encoder).context("cannot write the report as JSON")?;
-    Ok(encoder.finish()?)
+    Ok(gzip(&to_json(value)?)?)
 }
 
-/// Returns bytes compressed by gzip.
+/// Returns bytes compressed by gzip, without a time and a name, so that equal contents make equal files.
 pub fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    let mut encoder = gzip_encoder();
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(bytes)?;
     encoder.finish()
-}
-
-/// Compresses without a time and a name, so that equal contents make equal files.
-fn gzip_encoder() -> GzEncoder<Vec<u8>> {
-    GzEncoder::new(Vec::new(), Compression::best())
 }
 
 /// Returns the text of [`to_json`].
@@ -260,21 +253,17 @@ pub fn parse(content: &Content) -> anyhow::Result<Report> {
 pub fn validated(mut report: Report) -> anyhow::Result<Report> {
     validate::check(&report)?;
     // Layout 3 is layout 4 without shapes, and layout 2 is layout 3 under other names. Aliases of the fields have read those of fields.
-    report.rows.iter_mut().for_each(rename_variants);
+    for row in &mut report.rows {
+        // Earlier reports can be compared with new ones.
+        for name in std::iter::once(&mut row.variant).chain(&mut row.picked) {
+            *name = present_name(&row.backend, name).map_or(std::mem::take(name), str::to_owned);
+        }
+    }
     if [2, 3].contains(&report.schema_version) {
         report.schema_version = SCHEMA_VERSION;
     }
     sanitize(&mut report).context("the report contains text that cannot be shown; run the sweep again")?;
     Ok(report)
-}
-
-/// Gives a row the present names of its variants, so that earlier reports can be compared with new ones.
-fn rename_variants(row: &mut Row) {
-    for name in std::iter::once(&mut row.variant).chain(&mut row.picked) {
-        if let Some(now) = present_name(&row.backend, name) {
-            *name = now.to_owned();
-        }
-    }
 }
 
 /// Refuses content that is not a JSON object, and unknown layouts.

@@ -25,15 +25,19 @@ impl CellSession<'_> {
         };
         let start = Instant::now();
         client.send(request);
-        let mut phase = phase_text(usual_phase(request));
+        // The phase of a worker that announces none.
+        let mut phase = phase_text(match request {
+            Request::Measure { .. } => "samples",
+            Request::Verify { .. } => "verify",
+            _ => "prepare",
+        });
         let observer = &mut *self.observer;
         let reply = client.wait(start + cell_run.left, &|| stop.is_urgent(), &mut |begun| {
             phase = phase_text(begun);
             observer.phase(begun);
         });
-        let stopped_for = client.stopped_for();
         // What follows is this process's own work: a program is not late by it, and it may be stopped here, too.
-        cell_run.left = cell_run.left.saturating_sub(start.elapsed().saturating_sub(stopped_for));
+        cell_run.left = cell_run.left.saturating_sub(start.elapsed().saturating_sub(client.stopped_for));
         let reply = match reply {
             Ok(reply) if self.workers.is_external(&cell_run.worker.backend) => {
                 Ok(self.reply_of_external(cell_run, request, reply, start.elapsed().as_secs_f64()))
@@ -62,29 +66,23 @@ impl CellSession<'_> {
         took_s: f64,
     ) -> Reply {
         let PlannedCell { cell, variant, .. } = cell_run.planned;
-        let failed = |reason: String| Reply::Failed { reason, device_lost: false };
-        match reply {
-            Reply::Answered(answered) => {
-                let impossible =
-                    answered.phases.as_ref().and_then(|phases| implausible_phases(phases, took_s));
-                match impossible {
-                    Some(reason) => failed(reason),
-                    None => self.judge.judged(request, (&cell.case, variant), *answered),
-                }
+        let impossible = match (&reply, request) {
+            (Reply::Answered(answered), _) => {
+                answered.phases.as_ref().and_then(|phases| implausible_phases(phases, took_s))
             }
-            Reply::Prepared { .. } | Reply::Incorrect { .. } | Reply::Verified | Reply::Refuted { .. } => {
-                failed(JUDGED_ITSELF.into())
+            (Reply::Measured { clock, result }, Request::Measure { batch, .. }) => {
+                implausible((&cell.case, variant.side), batch.samples, (*clock, result), took_s)
             }
-            Reply::Measured { clock, result } => {
-                let Request::Measure { batch, .. } = request else {
-                    return Reply::Measured { clock, result };
-                };
-                match implausible((&cell.case, variant.side), batch.samples, (clock, &result), took_s) {
-                    Some(reason) => failed(reason),
-                    None => Reply::Measured { clock, result },
-                }
-            }
-            other => other,
+            (
+                Reply::Prepared { .. } | Reply::Incorrect { .. } | Reply::Verified | Reply::Refuted { .. },
+                _,
+            ) => Some(JUDGED_ITSELF.into()),
+            _ => None,
+        };
+        match (impossible, reply) {
+            (Some(reason), _) => Reply::Failed { reason, device_lost: false },
+            (None, Reply::Answered(answered)) => self.judge.judged(request, (&cell.case, variant), *answered),
+            (None, other) => other,
         }
     }
 
@@ -103,15 +101,6 @@ impl CellSession<'_> {
 
 const JUDGED_ITSELF: &str =
     "it judged its own answer, which only workers of gpubench do; reply with `answered`";
-
-/// Returns the phase of a worker that announces none after a request.
-fn usual_phase(request: &Request) -> &'static str {
-    match request {
-        Request::Measure { .. } => "samples",
-        Request::Verify { .. } => "verify",
-        _ => "prepare",
-    }
-}
 
 /// Describes where in a cell's run a failure happened, from the phase that its worker announced last.
 fn phase_text(phase: &str) -> Cow<'static, str> {

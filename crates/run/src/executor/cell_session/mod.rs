@@ -2,6 +2,7 @@
 
 mod exchange;
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::WorkerId;
@@ -12,13 +13,12 @@ use gpubench_report::Origin;
 use gpubench_report::error::Unavailable;
 use gpubench_report::measure::batch::Batch;
 use gpubench_report::measure::stopping::{self, Rule, Step};
-use gpubench_report::report::{Outcome, check_row};
+use gpubench_report::report::{Outcome, Row, check_row};
 
 use super::cell_run::{CellRun, NO_SAMPLES};
 use super::earlier::Earlier;
-use super::inputs::InputFingerprints;
 use super::judge::AnswerJudge;
-use super::screening;
+use super::rounds::screen;
 use super::workers::states::add_libraries;
 use super::workers::{Interrupted, NO_ANSWER, NoWorker, Workers};
 use crate::observe::Observer;
@@ -43,11 +43,13 @@ impl From<Interrupted> for SessionEnd {
     }
 }
 
+/// The fingerprint of the operands of each case, and the backend that reported it first.
+type Inputs = HashMap<String, (String, String)>;
+
 pub(crate) struct CellSession<'a> {
     pub workers: Workers,
     pub(crate) observer: &'a mut dyn Observer,
-    /// The fingerprints of operands so far.
-    pub inputs: InputFingerprints,
+    pub inputs: Inputs,
     pub(crate) judge: AnswerJudge,
     /// What an earlier start of the same run has left.
     pub(crate) earlier: Option<&'a Earlier>,
@@ -89,11 +91,15 @@ impl CellSession<'_> {
         self.after(cell_run, attempt)
     }
 
+    /// Takes a short batch of samples.
     pub(crate) fn screen(&mut self, cell_run: &mut CellRun<'_>, is_warm: bool) -> Result<(), Interrupted> {
         if cell_run.has_ended() {
             return Ok(());
         }
-        let attempt = self.screen_steps(cell_run, is_warm);
+        let first_s = cell_run.row.phases.as_ref().map_or(0.0, |phases| phases.first_s);
+        let batch = screen::batch(first_s, is_warm, cell_run.planned.rule().hard_time_s);
+        let turn = self.workers.give_turn(&cell_run.worker, self.observer).map_err(SessionEnd::from);
+        let attempt = turn.and_then(|()| self.measure(cell_run, batch, 0));
         self.after(cell_run, attempt)
     }
 
@@ -204,11 +210,11 @@ impl CellSession<'_> {
         }
         same_libraries.map_err(|reason| closed(cell_run, Outcome::Failed, reason.to_string()))?;
         let checked = check_row(&cell_run.row).map_err(|problem| format!("{problem:#}"));
-        let agreed = checked.and_then(|()| self.inputs.agree(&cell_run.row, &inputs));
+        let agreed = checked.and_then(|()| agree(&mut self.inputs, &cell_run.row, &inputs));
         agreed.map_err(|reason| closed(cell_run, Outcome::Failed, reason))?;
         // Other workers alter an operand themselves, before their first sample.
         match self.judge.decisive(job).filter(|_| self.is_external(cell_run)) {
-            Some(decisive) => self.check_altered(cell_run, decisive),
+            Some(decisive) => self.check_answer(cell_run, false, Some(decisive)),
             None => Ok(()),
         }
     }
@@ -234,13 +240,6 @@ impl CellSession<'_> {
         }
     }
 
-    fn screen_steps(&mut self, cell_run: &mut CellRun<'_>, is_warm: bool) -> Steps {
-        self.workers.give_turn(&cell_run.worker, self.observer)?;
-        let first_s = cell_run.row.phases.as_ref().map_or(0.0, |phases| phases.first_s);
-        let max_s = cell_run.planned.rule().hard_time_s;
-        self.measure(cell_run, screening::batch(first_s, is_warm, max_s), 0)
-    }
-
     fn measure(&mut self, cell_run: &mut CellRun<'_>, batch: Batch, round: u32) -> Steps {
         match self.exchange(cell_run, &Request::Measure { job: cell_run.job(), batch })? {
             Reply::Measured { clock, mut result } if !result.samples.is_empty() => {
@@ -259,41 +258,25 @@ impl CellSession<'_> {
     fn verify_steps(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Steps {
         // An external worker gives one answer at a time.
         if execute && self.is_external(cell_run) && cell_run.series.has_unchecked() {
-            self.check_answer(cell_run, false)?;
+            self.check_answer(cell_run, false, None)?;
         }
-        self.check_answer(cell_run, execute)?;
+        self.check_answer(cell_run, execute, None)?;
         cell_run.series.passed_check();
         Ok(())
     }
 
-    /// Has an answer of a prepared cell checked: the last one, or with `execute` one more.
-    fn check_answer(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Steps {
-        match self.verify_reply(cell_run, execute, None)? {
-            Reply::Verified => Ok(()),
-            other => Err(ended(cell_run, other)),
-        }
-    }
-
-    fn verify_reply(
-        &mut self,
-        cell_run: &mut CellRun<'_>,
-        execute: bool,
-        alter: Option<Decisive>,
-    ) -> Steps<Reply> {
+    /// Has an answer of a prepared cell checked: the last one, with `execute` one more, or that to an altered operand. A call
+    /// that fails on that operand alone costs the cell nothing.
+    fn check_answer(&mut self, cell_run: &mut CellRun<'_>, execute: bool, alter: Option<Decisive>) -> Steps {
         let start = Instant::now();
         let (job, answer) = (cell_run.job(), self.answer_file(cell_run)?);
         let reply = self.exchange(cell_run, &Request::Verify { job, execute, alter, answer })?;
         if let Some(phases) = &mut cell_run.row.phases {
             phases.verify_s += start.elapsed().as_secs_f64();
         }
-        Ok(reply)
-    }
-
-    /// Has an answer for an altered operand checked. A call that fails on that operand alone costs the cell nothing.
-    fn check_altered(&mut self, cell_run: &mut CellRun<'_>, decisive: Decisive) -> Steps {
-        match self.verify_reply(cell_run, false, Some(decisive))? {
+        match reply {
             Reply::Verified => Ok(()),
-            Reply::Failed { reason, device_lost: false } => {
+            Reply::Failed { reason, device_lost: false } if alter.is_some() => {
                 cell_run.row.unaltered = Some(failed_altered(&reason));
                 Ok(())
             }
@@ -305,6 +288,19 @@ impl CellSession<'_> {
 fn closed(cell_run: &mut CellRun<'_>, outcome: Outcome, reason: String) -> SessionEnd {
     cell_run.close(outcome, reason, None);
     SessionEnd::Row
+}
+
+/// Records the fingerprint of a row's operands; returns an error if another backend used others for the same case.
+fn agree(inputs: &mut Inputs, row: &Row, fingerprint: &str) -> Result<(), String> {
+    let first = || (row.backend.clone(), fingerprint.to_owned());
+    let (backend, known) = inputs.entry(row.case.key()).or_insert_with(first);
+    if known == fingerprint {
+        return Ok(());
+    }
+    Err(format!(
+        "inputs differ from those of {backend} ({fingerprint}, not {known}), so times cannot be compared. Check the \
+         generator against the vectors in docs/worker-protocol.md"
+    ))
 }
 
 /// Completes the row from a reply other than the expected one.
@@ -333,5 +329,24 @@ fn ended(cell_run: &mut CellRun<'_>, reply: Reply) -> SessionEnd {
             cell_run.fail(NO_ANSWER.into());
             SessionEnd::Replace
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_report::report::example;
+
+    #[test]
+    fn backends_with_different_inputs_for_the_same_case_are_refused() {
+        let mut inputs = Inputs::new();
+        let mut agree = |n, backend, fingerprint| {
+            let row = example::measured("fft", n, backend, "realfft", 1e-3);
+            super::agree(&mut inputs, &row, fingerprint)
+        };
+        assert_eq!((agree(4, "cpu", "1f"), agree(4, "cuda", "1f")), (Ok(()), Ok(())));
+        let refusal = agree(4, "cuda", "2f").unwrap_err();
+        assert!(refusal.starts_with("inputs differ from those of cpu"), "{refusal}");
+        assert_eq!(agree(8, "cuda", "2f"), Ok(()), "another case has inputs of its own");
     }
 }

@@ -12,7 +12,7 @@ use gpubench_backend::host::vector_registers;
 use gpubench_backend::protocol::{Answered, Reply, Request};
 use gpubench_backend::verify::{KEPT, OPERANDS_CHANGED};
 use gpubench_backend::{Program, Variant};
-use gpubench_ops::{self as op, Checked, Decisive, Op};
+use gpubench_ops::{self as op, Decisive, Op};
 use gpubench_report::case::Case;
 use gpubench_report::data::{self, Operand};
 use gpubench_report::error::CellError;
@@ -107,7 +107,7 @@ impl AnswerJudge {
             let reason = format!("the answer is wrong: {complaint}");
             return Ok(Reply::Incorrect { error, inputs, phases, reason });
         }
-        let answers = vec![answer.fingerprint()];
+        let answers = vec![answer.fingerprint];
         self.jobs.insert(job, Known { inputs: inputs.clone(), answers, decisive });
         Ok(Reply::Prepared { error, inputs, phases, picked, threads, libraries })
     }
@@ -119,7 +119,7 @@ impl AnswerJudge {
         if about.answered.inputs != known.inputs {
             return Ok(Reply::Refuted { reason: OPERANDS_CHANGED.into(), error: None });
         }
-        let found = answer.fingerprint();
+        let found = answer.fingerprint;
         if known.answers.contains(&found) {
             return Ok(Reply::Verified);
         }
@@ -134,7 +134,7 @@ impl AnswerJudge {
 
     /// Checks that the answer changed when an element of an operand did, and that the element is as before.
     fn altered(&mut self, job: u64, path: &Path, about: &AnswerContext<'_>) -> Result<Reply, CellError> {
-        let found = about.read(path)?.fingerprint();
+        let found = about.read(path)?.fingerprint;
         let known = self.jobs.get(&job).ok_or_else(not_prepared)?;
         let reason = if known.answers.contains(&found) {
             KEPT
@@ -153,7 +153,7 @@ impl AnswerJudge {
         about: &AnswerContext<'_>,
         answer: &WorkerAnswer,
     ) -> Result<AnswerVerdict, CellError> {
-        let WorkerAnswer::Arrays(answer) = answer else {
+        let Some(answer) = &answer.arrays else {
             let verdict = self.own.judge(about.case, path)?;
             let has_inputs = about.answered.inputs == verdict.inputs;
             return if has_inputs { Ok(verdict) } else { Err(CellError::Failed(OTHER_INPUTS.into())) };
@@ -170,27 +170,19 @@ impl AnswerJudge {
             return Err(CellError::Failed(reason));
         }
         let decisive = op.decisive_element(about.case, &kept.operands);
-        let error = about.check(op, &kept.operands, answer)?;
+        vector_registers::clear_on_all_threads();
+        let rounding = about.variant.accuracy.rounding(about.case.dtype);
+        let error = op.check(about.case, &kept.operands, answer, rounding)?;
         let complaint = (!error.is_right()).then(|| error.complaint());
         Ok(AnswerVerdict { error, complaint, inputs, decisive })
     }
 }
 
 /// An answer that a worker wrote.
-enum WorkerAnswer {
-    /// Of a built-in op.
-    Arrays(Vec<Operand>),
-    /// Of an operation of the user's own, whose process alone reads the file: its fingerprint.
-    File(u64),
-}
-
-impl WorkerAnswer {
-    fn fingerprint(&self) -> u64 {
-        match self {
-            WorkerAnswer::Arrays(arrays) => data::fingerprint(arrays),
-            WorkerAnswer::File(fingerprint) => *fingerprint,
-        }
-    }
+struct WorkerAnswer {
+    fingerprint: u64,
+    /// `None` for an operation of the user's own, whose process alone reads the file.
+    arrays: Option<Vec<Operand>>,
 }
 
 /// Reason for inputs of an operation of the user's own that are not those of its judge.
@@ -228,19 +220,19 @@ impl AnswerContext<'_> {
 
     fn read(&self, path: &Path) -> Result<WorkerAnswer, CellError> {
         if op::own::find(&self.case.op).is_some() {
-            return own::fingerprint(path).map(WorkerAnswer::File);
+            return own::fingerprint(path)
+                .map(|fingerprint| WorkerAnswer { fingerprint, arrays: None })
+                .map_err(unreadable);
         }
         // The footprint counts the answer; twice as much leaves room for entries of a sparse answer beyond the expected.
         let most = 2 * self.op()?.footprint(self.case) + SMALL_BYTES;
-        answer_file::read(path, &self.answered.arrays, self.case.n, most)
-            .map(WorkerAnswer::Arrays)
-            .map_err(|reason| CellError::Failed(format!("its answer cannot be judged: {reason}")))
+        let arrays = answer_file::read(path, &self.answered.arrays, self.case.n, most).map_err(unreadable)?;
+        Ok(WorkerAnswer { fingerprint: data::fingerprint(&arrays), arrays: Some(arrays) })
     }
+}
 
-    fn check(&self, op: &dyn Op, operands: &[Operand], answer: &[Operand]) -> Result<Checked, CellError> {
-        vector_registers::clear_on_all_threads();
-        op.check(self.case, operands, answer, self.variant.accuracy.rounding(self.case.dtype))
-    }
+fn unreadable(reason: String) -> CellError {
+    CellError::Failed(format!("its answer cannot be judged: {reason}"))
 }
 
 const SMALL_BYTES: u128 = 1 << 20;

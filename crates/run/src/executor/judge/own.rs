@@ -11,6 +11,7 @@ use gpubench_ops::{Checked, Decisive};
 use gpubench_report::case::Case;
 use gpubench_report::error::CellError;
 
+use super::unreadable;
 use crate::worker::client::{Client, WaitError};
 use crate::worker::describe;
 
@@ -42,10 +43,9 @@ impl OwnJudge {
     }
 
     pub(super) fn judge(&mut self, case: &Case, answer: &Path) -> Result<AnswerVerdict, CellError> {
-        let failed = |reason: String| CellError::Failed(format!("its answer cannot be judged: {reason}"));
         let mut process = match self.process.take() {
             Some(process) => process,
-            None => self.start().map_err(failed)?,
+            None => self.start().map_err(unreadable)?,
         };
         process.send(&Request::Judge { case: case.clone(), answer: answer.to_owned() });
         match process.wait(Instant::now() + LIMIT, &|| false, &mut |_| {}) {
@@ -64,13 +64,13 @@ impl OwnJudge {
                 | Reply::Skipped { reason, .. },
             ) => {
                 self.process = Some(process);
-                Err(failed(reason))
+                Err(unreadable(reason))
             }
-            Ok(_) => Err(failed("an unexpected reply came".into())),
+            Ok(_) => Err(unreadable("an unexpected reply came".into())),
             // A process that hangs is killed when it is dropped; the next answer gets a new one.
-            Err(WaitError::Gone(reason)) => Err(failed(reason)),
+            Err(WaitError::Gone(reason)) => Err(unreadable(reason)),
             Err(WaitError::TimedOut | WaitError::Interrupted) => {
-                Err(failed(format!("the reference took more than {} s", LIMIT.as_secs())))
+                Err(unreadable(format!("the reference took more than {} s", LIMIT.as_secs())))
             }
         }
     }
@@ -82,10 +82,8 @@ impl OwnJudge {
 }
 
 /// Returns the fingerprint of a file.
-pub(super) fn fingerprint(path: &Path) -> Result<u64, CellError> {
-    let bytes = std::fs::read(path).map_err(|error| {
-        CellError::Failed(format!("its answer cannot be judged: {}: {error}", path.display()))
-    })?;
+pub(super) fn fingerprint(path: &Path) -> Result<u64, String> {
+    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut hasher = DefaultHasher::new();
     hasher.write(&bytes);
     Ok(hasher.finish())

@@ -1,7 +1,7 @@
 //! Keeps measured peaks on disk, one file per backend, state of the backend and host. Without the files, the next run
 //! measures again.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use gpubench_backend::Peaks;
 use gpubench_backend::host::processors;
@@ -44,7 +44,7 @@ impl Key {
 
     /// Returns the kept peaks from `folder`; `None` where there are none, or none that are plausible.
     pub(crate) fn read(&self, folder: &Path) -> Option<Peaks> {
-        let bytes = user_cache::read(&self.path(folder))?;
+        let bytes = user_cache::read(&folder.join(self.name()))?;
         let Kept { state, peaks } = serde_json::from_slice(&bytes).ok()?;
         let dated = peaks.measured.parse::<jiff::Timestamp>().is_ok();
         let intact = state == self.state && dated && peaks.has_rates_alone();
@@ -57,10 +57,6 @@ impl Key {
         if let Ok(bytes) = file::to_json(&kept) {
             let _ = user_cache::write(folder, &self.name(), &bytes);
         }
-    }
-
-    fn path(&self, folder: &Path) -> PathBuf {
-        folder.join(self.name())
     }
 
     fn name(&self) -> String {
@@ -88,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_an_impossible_rate_or_no_date_is_none() {
+    fn a_file_with_an_impossible_rate_no_date_or_another_state_is_none() {
         let folder = tempfile::tempdir().unwrap();
         for (rate, measured) in [(-1.0, "2026-11-21T10:00:00Z"), (0.0, "2026-11-21T10:00:00Z"), (1.0, "soon")]
         {
@@ -96,14 +92,9 @@ mod tests {
             key().write(folder.path(), &damaged);
             assert_eq!(key().read(folder.path()), None, "{rate} {measured}");
         }
-    }
-
-    #[test]
-    fn a_file_of_another_state_under_the_same_name_is_none() {
-        let folder = tempfile::tempdir().unwrap();
         let other = Key::new("cuda", &environment(), &json!({ "name": "another GPU" }));
         other.write(folder.path(), &peaks());
-        std::fs::rename(other.path(folder.path()), key().path(folder.path())).unwrap();
+        std::fs::rename(folder.path().join(other.name()), folder.path().join(key().name())).unwrap();
         assert_eq!(key().read(folder.path()), None);
     }
 

@@ -1,10 +1,12 @@
 //! Runs one block after another: prepares and checks each cell in its first turn, and samples all cells in rounds.
 
+mod race;
 mod refine;
-mod screen;
+pub(super) mod screen;
 
 pub use refine::{NextSize, NextSizes, PASSES};
 
+use std::collections::HashMap;
 use std::time::Instant;
 
 use gpubench_backend::external::judge_of_ops;
@@ -16,7 +18,6 @@ use gpubench_report::report::{Execute, Outcome, Report, variables};
 
 use super::cell_run::CellRun;
 use super::cell_session::CellSession;
-use super::inputs::InputFingerprints;
 use super::judge::AnswerJudge;
 use super::report_writer::ReportWriter;
 use super::workers::{Interrupted, Workers};
@@ -46,7 +47,7 @@ impl<'a> Rounds<'a> {
             session: CellSession {
                 workers,
                 observer,
-                inputs: InputFingerprints::default(),
+                inputs: HashMap::new(),
                 judge: AnswerJudge::new(judge_of_ops(&run.externals), run.options.files.clone()),
                 earlier: run.earlier.as_ref(),
                 limit: run.cell_timeout,
@@ -144,7 +145,9 @@ impl<'a> Rounds<'a> {
         if cell_run.has_ended() {
             self.finished(cell_run);
         } else if cell_run.series.stopped.is_none() && !self.is_ending() {
-            self.save_samples(cell_run);
+            // So that a killed run loses no round.
+            self.record(cell_run);
+            self.save_soon();
         } else {
             self.conclude(cell_run)?;
         }
@@ -198,12 +201,6 @@ impl<'a> Rounds<'a> {
         self.writer.record_finished(cell_run.position, cell_run.row.clone(), workers.states(), *observer);
         self.save_soon();
         self.session.observer.cell_finished(&cell_run.row);
-    }
-
-    /// Saves a cell's samples so far, so that a killed run loses no round.
-    fn save_samples(&mut self, cell_run: &CellRun<'_>) {
-        self.record(cell_run);
-        self.save_soon();
     }
 
     fn save_soon(&mut self) {

@@ -6,14 +6,14 @@ pub(crate) mod states;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::WorkerId;
-use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
+use gpubench_backend::protocol::Request;
 use gpubench_backend::{Options, Peaks, Side};
 use gpubench_report::error::Unavailable;
 use gpubench_report::report::{BackendState, Outcome};
 
 use super::RunSpec;
 use super::interrupt::{Stop, Watch};
-use crate::observe::Observer;
+use crate::observe::{Observer, Silent};
 use crate::worker::Launcher;
 use crate::worker::client::{Client, WaitError};
 use slot::{Slot, WorkerState};
@@ -84,19 +84,16 @@ impl Workers {
         workers
     }
 
-    /// Waits for the required backends; an error names the first that cannot start.
+    /// Waits for the required backends; the inner error names the first that cannot start.
     pub(crate) fn require(
         &mut self,
         names: &[String],
         observer: &mut dyn Observer,
-    ) -> Result<Result<(), Interrupted>, RequiredBackendMissing> {
+    ) -> Result<Result<(), RequiredBackendMissing>, Interrupted> {
         for name in names {
-            match self.ready(&WorkerId::of_backend(name), observer) {
-                Ok(Ok(_)) => {}
-                Ok(Err(NoWorker { cause: Unavailable { reason, fix }, .. })) => {
-                    return Err(RequiredBackendMissing { name: name.clone(), reason, fix });
-                }
-                Err(interrupted) => return Ok(Err(interrupted)),
+            if let Err(NoWorker { cause, .. }) = self.ready(&WorkerId::of_backend(name), observer)? {
+                let Unavailable { reason, fix } = cause;
+                return Ok(Err(RequiredBackendMissing { name: name.clone(), reason, fix }));
             }
         }
         Ok(Ok(()))
@@ -289,28 +286,22 @@ pub fn device_count(
     options: &Options,
     watch: &Watch,
 ) -> Result<u32, Unavailable> {
-    let broken = |reason: String| Unavailable::new(reason, SEE_DOCTOR);
-    let mut client = launcher
-        .start(&WorkerId::of_backend(backend))
-        .map_err(|error| broken(format!("the worker could not be started: {error}")))?;
     // Without ops, the worker compiles nothing at its start.
     let options = Options { device: 0, ops: vec![], sizes: [].into(), ..options.clone() };
-    client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
-    let limit = start_limit(Duration::ZERO);
-    let reply = client.wait(Instant::now() + limit, &|| watch.is_interrupted(), &mut |_| {});
-    let counted = match reply {
-        Ok(Reply::Ready { description, .. }) => {
-            let count = description.get("device_count").and_then(serde_json::Value::as_u64);
+    let interrupted = || Unavailable::new("it was interrupted", SEE_DOCTOR);
+    let mut slot = Slot::new(WorkerId::of_backend(backend));
+    while matches!(slot.state, WorkerState::Absent) {
+        slot.launch(launcher, &options);
+        let settled = slot.settle(start_limit(Duration::ZERO), watch.stop(), &mut Silent);
+        settled.map_err(|Interrupted| interrupted())?;
+    }
+    match slot.state {
+        WorkerState::Ready(client) => {
+            client.finish();
+            let count = slot.report.description["device_count"].as_u64();
             Ok(count.and_then(|count| u32::try_from(count).ok()).unwrap_or(1))
         }
-        Ok(Reply::Unavailable { reason, fix }) => Err(Unavailable { reason, fix }),
-        Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => Err(broken(reason)),
-        Ok(_) => Err(broken("the worker sent an unexpected reply to hello".into())),
-        Err(WaitError::TimedOut) => {
-            Err(broken(format!("the worker did not reply within {}", format_duration(limit))))
-        }
-        Err(WaitError::Interrupted) => return Err(broken("it was interrupted".into())),
-    };
-    client.finish();
-    counted
+        WorkerState::Unavailable(NoWorker { cause, .. }) => Err(cause),
+        WorkerState::Absent | WorkerState::Starting(_) => Err(interrupted()),
+    }
 }

@@ -7,13 +7,13 @@ use std::time::Instant;
 use gpubench_backend::host::{memory, vector_registers};
 use gpubench_backend::protocol::Reply;
 use gpubench_backend::take::{self, Pauses};
-use gpubench_backend::verify::{Judged, Proof, Refuted, Unverified};
+use gpubench_backend::verify::{Judged, Proof, Unverified};
 use gpubench_backend::{Backend, Options, Prepared, Registration, Variant};
 use gpubench_ops::{self as op, Decisive, Op, Rounding, matrix};
-use gpubench_report::case::{Cache, Case, Cell};
+use gpubench_report::case::{Case, Cell};
 use gpubench_report::data::Operand;
 use gpubench_report::error::{CellError, Unavailable};
-use gpubench_report::measure::batch::{Batch, BatchResult};
+use gpubench_report::measure::batch::Batch;
 use gpubench_report::report::{Clock, Phases};
 
 use super::operands::{Operands, hexadecimal};
@@ -34,28 +34,10 @@ struct Ready {
     untried: Option<Decisive>,
     /// Pauses taken for this job so far.
     pauses: Pauses,
-    sampled: Sampled,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Sampled {
-    /// Seconds, including warm-up and the work around each execution.
+    /// Seconds of sampling so far, including warm-up and the work around each execution.
     spent_s: f64,
     /// Seconds of the fastest execution of the last batch: any other may have been disturbed.
     fastest_s: f64,
-}
-
-impl Sampled {
-    fn add(&mut self, result: &BatchResult) {
-        self.spent_s += result.warmup_s + result.spent_s;
-        let seconds = result.samples.iter().map(|sample| sample.host_s);
-        self.fastest_s = seconds.reduce(f64::min).unwrap_or(self.fastest_s);
-    }
-
-    /// Returns whether one more execution would exceed [`MAX_CHECKING_SHARE`].
-    fn is_long(self) -> bool {
-        self.fastest_s > MAX_CHECKING_SHARE * self.spent_s
-    }
 }
 
 /// Maximum share of a job's time for the execution of the last check.
@@ -152,10 +134,17 @@ impl BackendSession {
         (phases.first_s, phases.first_device_s) = (first.host_s, first.device_s);
         let threads = match known {
             Some(_) => known,
-            // The judged answer must come from the number of threads that is timed.
             None => {
                 let start = Instant::now();
-                let chosen = choose_threads(self.backend.as_mut(), &mut job, cell.cache, notify)?;
+                let several = job.traits.thread_choices.len() > 1;
+                if several {
+                    notify("threads");
+                }
+                let chosen = threads::choose(self.backend.as_mut(), &mut job, cell.cache)?;
+                if several {
+                    // The judged answer must come from the number of threads that is timed.
+                    self.backend.time(&mut job, cell.cache)?;
+                }
                 phases.threads_s = start.elapsed().as_secs_f64();
                 chosen
             }
@@ -176,11 +165,11 @@ impl BackendSession {
         (phases.download_s, phases.check_s) = (start.elapsed().as_secs_f64() - check_s, check_s);
         phases.with_device(preparing, self.backend.phases());
         let error = error?;
-        if !are_unchanged {
-            return Ok(Reply::Incorrect { error, inputs, phases, reason: CHANGED_AT_FIRST.into() });
-        }
-        if !error.is_right() {
-            let reason = format!("the answer is wrong: {}", error.complaint());
+        if !are_unchanged || !error.is_right() {
+            let reason = match are_unchanged {
+                true => format!("the answer is wrong: {}", error.complaint()),
+                false => CHANGED_AT_FIRST.into(),
+            };
             return Ok(Reply::Incorrect { error, inputs, phases, reason });
         }
         let judged = Judged::of(self.backend.as_mut(), &mut job)?;
@@ -195,7 +184,8 @@ impl BackendSession {
             judged,
             untried,
             pauses: Pauses::default(),
-            sampled: Sampled::default(),
+            spent_s: 0.0,
+            fastest_s: 0.0,
         };
         self.jobs.insert(number, ready);
         let (threads, libraries) = (threads.or(self.backend.threads()), self.backend.libraries());
@@ -203,13 +193,12 @@ impl BackendSession {
     }
 
     pub(crate) fn measure(&mut self, number: u64, batch: &Batch) -> Result<Reply, CellError> {
-        let Some(Ready { job, threads, cell, judged, untried, pauses, sampled, .. }) =
-            self.jobs.get_mut(&number)
-        else {
+        let Some(ready) = self.jobs.get_mut(&number) else {
             return Err(CellError::Failed(format!("asked to measure job {number}, which was not prepared")));
         };
-        if let Some(threads) = threads {
-            job.use_threads(*threads);
+        let Ready { job, cell, judged, untried, pauses, .. } = ready;
+        if let Some(threads) = ready.threads {
+            job.use_threads(threads);
         }
         let start = self.backend.now_s();
         let mut unaltered = None;
@@ -228,7 +217,9 @@ impl BackendSession {
         let mut result = take::take(self.backend.as_mut(), job, cell.cache, &batch, pauses)?;
         (result.warmups, result.warmup_s) = (result.warmups + warm, result.warmup_s + warm_s);
         result.unaltered = unaltered;
-        sampled.add(&result);
+        ready.spent_s += result.warmup_s + result.spent_s;
+        let seconds = result.samples.iter().map(|sample| sample.host_s);
+        ready.fastest_s = seconds.reduce(f64::min).unwrap_or(ready.fastest_s);
         let on_device = !result.samples.is_empty() && result.samples.iter().all(|s| s.device_s.is_some());
         let clock = match (self.simulated, on_device) {
             (true, _) => Clock::Simulated,
@@ -257,10 +248,11 @@ impl BackendSession {
     }
 
     fn verify_ready(&mut self, ready: &mut Ready, last: bool) -> Result<(), Unverified> {
-        let Ready { job, cell, has_operands, rounding, judged, sampled, .. } = ready;
+        let Ready { job, cell, has_operands, rounding, judged, .. } = ready;
+        let is_long = ready.fastest_s > MAX_CHECKING_SHARE * ready.spent_s;
         let proof = match last {
             false => Proof::None,
-            true if sampled.is_long() && self.backend.marks_answers(cell.cache) => Proof::Marks,
+            true if is_long && self.backend.marks_answers(cell.cache) => Proof::Marks,
             true => Proof::Execution,
         };
         let op = known_op(&cell.case.op)?;
@@ -303,7 +295,7 @@ const CHANGED_AT_FIRST: &str = "the first execution changed the operands";
 
 fn refutation(unverified: Unverified) -> Result<Reply, CellError> {
     match unverified {
-        Unverified::Refuted(Refuted { reason, error }) => Ok(Reply::Refuted { reason, error }),
+        Unverified::Refuted { reason, error } => Ok(Reply::Refuted { reason, error }),
         Unverified::Failed(error) => Err(error),
     }
 }
@@ -331,24 +323,6 @@ fn copied(jobs: &mut BTreeMap<u64, Ready>, case: &Case) -> Option<Vec<Operand>> 
         ready.job.lend(&mut |lent| copy = lent.operands.map(<[Operand]>::to_vec)).ok()?;
         copy.filter(|operands| hexadecimal(operands) == ready.inputs)
     })
-}
-
-/// Sets the fastest number of threads for `job`, and executes it once more with that number.
-fn choose_threads(
-    backend: &mut dyn Backend,
-    job: &mut Prepared,
-    cache: Cache,
-    notify: &mut dyn FnMut(&str),
-) -> Result<Option<usize>, CellError> {
-    let several = job.traits.thread_choices.len() > 1;
-    if several {
-        notify("threads");
-    }
-    let chosen = threads::choose(backend, job, cache)?;
-    if several {
-        backend.time(job, cache)?;
-    }
-    Ok(chosen)
 }
 
 #[cfg(test)]

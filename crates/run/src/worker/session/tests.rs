@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use gpubench_backend::contents::{Contents, host, mark};
 use gpubench_backend::{Finding, Job, Lent, Sample};
-use gpubench_report::case::{Case, DType};
+use gpubench_report::case::{Cache, Case, DType};
 
 use super::*;
 use crate::executor::planned;

@@ -94,8 +94,9 @@ impl<I, T> Drop for QueueMember<'_, '_, I, T> {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
 mod tests {
+    #![allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
+
     use super::*;
 
     fn queue<'a>(ends: &'a mut [i32], indices: &'a mut [i32], values: &'a mut [f32]) -> Queue<'a, i32, f32> {

@@ -18,7 +18,7 @@ const FAR: f64 = 5.0;
 const CONFIDENCE: f64 = 0.95;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(super) enum Standing {
     /// It may be the best, or nearly.
     Near,
     /// The time is more than [`NEAR`] times the best, beyond the intervals of both.
@@ -28,7 +28,7 @@ pub(crate) enum Standing {
 }
 
 /// Keeps the faster of two batches of times in `best`; an empty one is none.
-pub(crate) fn keep_faster(best: &mut Vec<f64>, times: Vec<f64>) {
+pub(super) fn keep_faster(best: &mut Vec<f64>, times: Vec<f64>) {
     if best.is_empty() || TimeInterval::of(&times).mean < TimeInterval::of(best).mean {
         *best = times;
     }
@@ -36,7 +36,7 @@ pub(crate) fn keep_faster(best: &mut Vec<f64>, times: Vec<f64>) {
 
 /// Returns the standing of each competitor after batch number `batch` (from 0), from the seconds of the executions of its
 /// fastest batch. One without times takes no part.
-pub(crate) fn standings<'t>(times: impl IntoIterator<Item = &'t [f64]>, batch: u32) -> Vec<Standing> {
+pub(super) fn standings<'t>(times: impl IntoIterator<Item = &'t [f64]>, batch: u32) -> Vec<Standing> {
     let intervals: Vec<TimeInterval> = times.into_iter().map(TimeInterval::of).collect();
     let behind = if batch == 0 { FAR } else { NEAR };
     let least = |end: fn(&TimeInterval) -> f64| intervals.iter().map(end).fold(f64::INFINITY, f64::min);
