@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 #![allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
 
+mod blas;
 mod compiler;
 mod driver;
 mod nvrtc;

@@ -117,7 +117,7 @@ fn totals(calls: &Calls) -> String {
     let many = if calls.processes > 1 || calls.threads > 1 {
         format!(
             ", in {} and {}",
-            counted(calls.processes, "process").replace("processs", "processes"),
+            format!("{} {}", calls.processes, if calls.processes == 1 { "process" } else { "processes" }),
             counted(calls.threads, "thread")
         )
     } else {

@@ -35,6 +35,8 @@ pub(crate) struct Provider {
     double: Routines<f64>,
     set_threads: SetThreads,
     get_threads: GetThreads,
+    /// Most threads that its runtime gives it.
+    max_threads: usize,
     /// The number of threads last set; 0 before the first call.
     threads: AtomicUsize,
 }
@@ -75,8 +77,9 @@ impl Provider {
 
     /// Sets the number of threads as near to `threads` as the library allows, and returns that.
     pub(crate) fn set_threads_up_to(&self, threads: usize) -> usize {
-        self.set_threads(threads);
-        self.threads().clamp(1, threads.max(1))
+        let allowed = threads.min(self.max_threads).max(1);
+        self.set_threads(allowed);
+        self.threads().clamp(1, allowed)
     }
 
     /// Returns the number of threads that the library will use.

@@ -37,6 +37,7 @@ pub(super) fn open(library: &Path) -> Result<Provider, String> {
             version,
             has_long_integers: false,
             has_lapack: true,
+            uses_openmp: true,
             set_threads: "MKL_Set_Num_Threads",
             get_threads: "MKL_Get_Max_Threads",
         },

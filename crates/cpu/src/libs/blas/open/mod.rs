@@ -74,12 +74,16 @@ fn open_blis(library: &Path) -> Result<Provider, String> {
     let version = opened.text(MARK);
     // SAFETY: the routine takes nothing and returns a count of bits.
     let bits = unsafe { opened.routine::<GetThreads>("bli_info_get_blas_int_type_size")?() };
+    // SAFETY: the routine takes nothing and returns 0 or 1.
+    let enabled = unsafe { opened.routine::<GetThreads>("bli_info_get_enable_openmp").map(|ask| ask()) };
+    let uses_openmp = enabled.is_ok_and(|enabled| enabled != 0);
     finish(
         opened,
         VendorTraits {
             version,
             has_long_integers: bits == 64,
             has_lapack: false,
+            uses_openmp,
             set_threads: "bli_thread_set_num_threads",
             get_threads: "bli_thread_get_num_threads",
         },
@@ -119,6 +123,7 @@ fn open_openblas(library: &Path) -> Result<Provider, String> {
             version: words.join(" "),
             has_long_integers: configuration.contains("USE64BITINT"),
             has_lapack: true,
+            uses_openmp: *threading == "OpenMP",
             set_threads: "openblas_set_num_threads",
             get_threads: "openblas_get_num_threads",
         },
@@ -130,8 +135,16 @@ struct VendorTraits {
     version: String,
     has_long_integers: bool,
     has_lapack: bool,
+    /// Whether OpenMP starts its threads.
+    uses_openmp: bool,
     set_threads: &'static str,
     get_threads: &'static str,
+}
+
+/// Returns the maximum number of threads that OpenMP gives a program. A library reports the requested number even above it.
+fn openmp_limit() -> usize {
+    let limit = std::env::var("OMP_THREAD_LIMIT").ok().and_then(|text| text.trim().parse().ok());
+    limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX)
 }
 
 /// Returns the provider, or an error if a routine is missing.
@@ -148,6 +161,7 @@ fn finish(opened: OpenedBlas, about: VendorTraits) -> Result<Provider, String> {
         double: Routines::find(&opened, 'd', about.has_lapack)?,
         set_threads,
         get_threads,
+        max_threads: if about.uses_openmp { openmp_limit() } else { usize::MAX },
         threads: AtomicUsize::new(0),
         opened,
     })
