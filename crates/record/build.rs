@@ -22,6 +22,7 @@ fn main() {
         "-shared",
         "-fvisibility=hidden",
         "-fno-builtin",
+        "-fexceptions",
         "-Wno-builtin-declaration-mismatch",
         "-Wl,-s",
         "-pthread",

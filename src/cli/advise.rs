@@ -41,8 +41,8 @@ pub(crate) struct AdviseArgs {
     pub calls: PathBuf,
 
     /// Kinds of calls to measure, those that take most time first; others are predicted
-    #[arg(long, value_name = "COUNT", default_value_t = 20)]
-    pub top: usize,
+    #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub top: u16,
 
     /// Folder of the measurements. Default: the name of CALLS without its extension, followed by -run
     #[arg(long, short, value_name = "DIR", conflicts_with = "report")]
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
     let mut verification = None;
     let reports = if args.report.is_empty() {
         let out = args.out.clone().unwrap_or_else(|| run_folder(&args.calls));
-        let problems = advice::to_measure(&calls, args.top);
+        let problems = advice::to_measure(&calls, args.top.into());
         ensure!(
             !problems.is_empty(),
             "gpubench has no operation for any of the {} kinds of calls in {shown}: it measures products, positive definite systems, \
@@ -132,6 +132,11 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
         check_machine(&calls, &args.calls);
         code = measure(args, &problems, &out)?;
         let others = advice::to_verify(&calls, &problems, args.verify, VERIFY_SEED);
+        if args.verify > 0 && others.is_empty() {
+            stream::note(
+                "Every call that gpubench has an operation for was measured, so --verify has none to predict: lower --top.",
+            );
+        }
         if !others.is_empty() {
             let later =
                 out.with_file_name(format!("{}-verify", out.file_name().unwrap_or_default().display()));
@@ -179,25 +184,47 @@ fn check_machine(calls: &Calls, path: &Path) {
 fn measure(args: &AdviseArgs, problems: &[advice::CallProblem], out: &Path) -> Result<ExitCode> {
     let list = out.with_extension("problems.jsonl");
     let lines: String = problems.iter().map(|problem| problem.line() + "\n").collect();
-    let has_run = out.join(FILE_NAME).exists() || out.join(format!("{FILE_NAME}.gz")).exists();
-    if has_run && std::fs::read_to_string(&list).is_ok_and(|known| known == lines) {
-        return invoke(&["--resume".into(), out.into(), "--quiet".into()]);
+    let fixed = [
+        "--problems".into(),
+        list.clone().into(),
+        "--out".into(),
+        out.into(),
+        "--format".into(),
+        "json".into(),
+    ];
+    let words: Vec<OsString> = fixed.into_iter().chain(args.run.iter().cloned()).collect();
+    if has_report(out) && std::fs::read_to_string(&list).is_ok_and(|known| known == lines) {
+        let first = reports_in(out)?.remove(0).environment.argv;
+        let is_same = first.iter().rev().zip(words.iter().rev()).all(|(was, is)| OsString::from(was) == *is);
+        ensure!(
+            args.run.is_empty() || is_same,
+            "{} holds a run with other options: name another folder with --out, or omit the options after --",
+            out.display()
+        );
+        return invoke(&["--resume".into(), out.into(), "--quiet".into()], out);
     }
-    ensure!(!has_run, "{} holds another run: name another folder with --out, or remove it", out.display());
+    ensure!(
+        !has_report(out),
+        "{} holds another run: name another folder with --out, or remove it",
+        out.display()
+    );
     write_atomic(&list, lines.as_bytes())?;
-    let mut words: Vec<OsString> =
-        ["--problems".into(), list.into(), "--out".into(), out.into(), "--format".into(), "json".into()]
-            .into();
-    words.extend(args.run.iter().cloned());
-    invoke(&words)
+    invoke(&words, out)
+}
+
+fn has_report(folder: &Path) -> bool {
+    folder.join(FILE_NAME).exists() || folder.join(format!("{FILE_NAME}.gz")).exists()
 }
 
 /// Runs `gpubench run` with these words to its end, as a program of its own, so that its report has its command line.
-fn invoke(words: &[OsString]) -> Result<ExitCode> {
+fn invoke(words: &[OsString], out: &Path) -> Result<ExitCode> {
     let mut command = std::process::Command::new(process::running_file()?);
     command.arg("run").args(words);
     let ended = gpubench_record::run_to_end(command).context("cannot start gpubench run")?;
     match ended.code() {
+        Some(0 | 1) if !has_report(out) => {
+            bail!("gpubench run wrote no report: omit options after -- that only print or list")
+        }
         Some(code @ (0 | 1)) => Ok(ExitCode::from(code)),
         Some(USAGE) => bail!("nothing was measured, for the reason above"),
         _ => bail!("the measurement ended with {ended}: the same command goes on with it"),

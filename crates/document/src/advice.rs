@@ -8,7 +8,7 @@ use gpubench_text::count::counted;
 use gpubench_text::percent::short;
 
 use crate::blocks::{Block, Document, RichText};
-use crate::calls::{bytes_text, name};
+use crate::calls::name;
 use crate::table::{Column, Field, Layout, Table, Tone};
 
 /// Calls that the table lists unless all are wanted, and the least share of all recorded time that they take.
@@ -93,7 +93,7 @@ fn verdict_text(advice: &CallAdvice) -> (String, Tone) {
         CallVerdict::Gpu => ("GPU", Tone::Gpu),
         CallVerdict::GpuIfDataStays => ("GPU if data stays", Tone::Gpu),
         CallVerdict::Cpu => ("CPU", Tone::Cpu),
-        CallVerdict::Unknown => ("not measured", Tone::Plain),
+        CallVerdict::Unknown => ("-", Tone::Plain),
     };
     (format!("{words}{mark}"), tone)
 }
@@ -110,8 +110,8 @@ fn legend(advice: &Advice) -> Vec<RichText> {
     if advice.calls.iter().any(|one| !one.is_sure && one.verdict != CallVerdict::Unknown) {
         lines.push("?: the intervals of the times overlap.".into());
     }
-    if advice.calls.iter().any(|one| one.verdict == CallVerdict::Unknown) {
-        lines.push("not measured: gpubench has no operation for the call, or no time of it.".into());
+    if advice.calls.iter().any(|one| one.cpu.is_none() && one.gpu.is_none()) {
+        lines.push("-: gpubench has no operation for the call, or no time of it.".into());
     }
     lines.into_iter().map(RichText::from).collect()
 }
@@ -125,14 +125,27 @@ fn program(calls: &Calls, advice: &Advice, price: Option<Price>) -> Vec<RichText
     let program = &advice.program;
     let share =
         |seconds: f64| if program.elapsed_s > 0.0 { short(seconds / program.elapsed_s) } else { "0%".into() };
-    let mut lines = vec![format!(
-        "The program took {}. Recorded calls took {} of it ({}), those compared here {} ({}).",
+    let mut first = format!(
+        "The program took {}, recorded calls {} of it ({})",
         time_text(program.elapsed_s),
         time_text(program.recorded_s),
-        share(program.recorded_s),
-        time_text(program.covered_s),
-        share(program.covered_s)
-    )];
+        share(program.recorded_s)
+    );
+    if program.recorded_s > program.elapsed_s {
+        first = format!(
+            "The program took {}. Its calls, of {} threads, took {} together: they overlapped, so what the program would gain cannot be derived",
+            time_text(program.elapsed_s),
+            calls.threads,
+            time_text(program.recorded_s)
+        );
+    } else if program.covered_s > 0.0 {
+        first += &format!(
+            ", of which {} ({}) are compared with a GPU",
+            time_text(program.covered_s),
+            share(program.covered_s)
+        );
+    }
+    let mut lines = vec![first + "."];
     let expected = [
         ("With the best CPU library for each call it would take", program.best_cpu_s),
         ("If every call that gains by it copied its data, the program would take", program.with_copies_s),
@@ -149,14 +162,14 @@ fn program(calls: &Calls, advice: &Advice, price: Option<Price>) -> Vec<RichText
             price.map(|price| cost(program.elapsed_s, time.value, price, needs_gpu)).unwrap_or_default();
         lines.push(format!("{words} {}{cost}.", with_interval(time)));
     }
-    if program.with_copies_s.is_none() {
+    if program.covered_s == 0.0 {
         lines.push(
             "No time of a GPU is known for these calls: run this on a machine with a GPU, or name reports of one with --report.".into(),
         );
     }
-    if calls.threads > 1 {
+    if calls.threads > 1 && program.recorded_s <= program.elapsed_s {
         lines.push(format!(
-            "The calls came from {} threads. Their times are added up, so calls that ran at the same time count twice.",
+            "The calls came from {} threads. Their times are added up: where calls overlapped, the program gains less.",
             calls.threads
         ));
     }
@@ -171,6 +184,7 @@ fn cost(now_s: f64, then_s: f64, price: Price, needs_gpu: bool) -> String {
 }
 
 fn next_steps(calls: &Calls, advice: &Advice) -> Vec<RichText> {
+    // Less than the best that the CPU can do.
     let saved = |one: &CallAdvice| -> Option<(f64, &Call)> {
         let call = &calls.calls[one.call];
         let time = match one.verdict {
@@ -178,13 +192,17 @@ fn next_steps(calls: &Calls, advice: &Advice) -> Vec<RichText> {
             CallVerdict::GpuIfDataStays => one.gpu.as_ref()?,
             _ => return None,
         };
-        Some(((one.now_s.value - time.seconds.value) * call.count as f64, call))
+        let on_cpu = one.cpu.as_ref().map_or(f64::INFINITY, |cpu| cpu.seconds.value).min(one.now_s.value);
+        Some(((on_cpu - time.seconds.value) * call.count as f64, call))
     };
     let mut lines = vec![];
     let first = advice.calls.iter().filter_map(saved).max_by(|a, b| a.0.total_cmp(&b.0));
     if let Some((seconds, call)) = first {
         let named = format!("{} of {}", name(call), call.shape_text());
-        lines.push(format!("Move first: {named}, which saves {}.", time_text(seconds)));
+        lines.push(format!(
+            "Move first: {named}, which takes {} less than on the best CPU library.",
+            time_text(seconds)
+        ));
     }
     let faster = |one: &&CallAdvice| {
         one.cpu.as_ref().is_some_and(|cpu| FASTER_LIBRARY * cpu.seconds.high < one.now_s.low)
@@ -211,18 +229,6 @@ fn next_steps(calls: &Calls, advice: &Advice) -> Vec<RichText> {
             name(call),
             call.shape_text(),
             call.count
-        ));
-    }
-    let stays =
-        advice.calls.iter().filter(|one| one.verdict == CallVerdict::GpuIfDataStays && one.kept > 0.0);
-    if let Some(one) = stays.max_by(|a, b| a.kept.total_cmp(&b.kept)) {
-        let call = &calls.calls[one.call];
-        let bytes = (call.result_bytes + call.repeated_bytes) as f64 / call.count as f64;
-        lines.push(format!(
-            "{} of {} reads {} per call that were there unchanged before.",
-            name(call),
-            call.shape_text(),
-            bytes_text(bytes)
         ));
     }
     lines.into_iter().map(RichText::from).collect()
@@ -380,9 +386,7 @@ mod tests {
         let found = text(&document(&calls, &advice, Some(Price { cpu: 0.8, gpu: 3.5 }), false));
         for part in [
             "sgemm NN",
-            "not measured",
-            "The program took 10.0 s",
-            "(60%)",
+            "The program took 10.0 s, recorded calls 6.00 s of it (60%)",
             "Move first: sgemm NN of 64 x 64 x 64",
             "and cost",
             "2 threads",

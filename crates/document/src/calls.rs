@@ -33,7 +33,7 @@ pub fn summary(calls: &Calls) -> Vec<Block> {
             Column::figures("median"),
             Column::figures("total"),
             Column::figures("share"),
-            Column::words("data"),
+            Column::words("data per call"),
         ],
         vec![],
     );
@@ -102,7 +102,7 @@ fn kept(call: &Call) -> String {
 }
 
 /// Bytes with two digits: `1.2 MB`.
-pub(crate) fn bytes_text(bytes: f64) -> String {
+fn bytes_text(bytes: f64) -> String {
     let (unit, symbol) = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")]
         .into_iter()
         .find(|(unit, _)| bytes >= *unit)

@@ -48,6 +48,14 @@ static void transform_key(struct key *key, const struct transform *one, char dty
     key->dims[3] = one->batch;
 }
 
+/* No thread of the parent holds the lock while the process forks, so that the child can use it. */
+static void before_fork(void) { pthread_mutex_lock(&transforms_lock); }
+static void after_fork(void) { pthread_mutex_unlock(&transforms_lock); }
+static void after_fork_in_child(void) {
+    pthread_mutex_unlock(&transforms_lock);
+    count_process();
+}
+
 /* Fills the extents from a rank and its lengths; transforms of more than three axes have the product of the first as one. */
 static struct transform of_lengths(uint8_t kind, long rank, const int *lengths, long batch) {
     struct transform made = {.kind = kind, .batch = batch, .extents = {1, 1, 1}};
@@ -100,18 +108,23 @@ PLANNERS(fftwf)
         const struct target *target =                                                                                              \
             target_of(&site, #symbol, __builtin_return_address(0), (const void *)(uintptr_t)&symbol, &spare);                      \
         long (*real)(PARAMETERS_8) = (long (*)(PARAMETERS_8))target->routine;                                                      \
-        if (!enter(__builtin_frame_address(0))) return real(ARGUMENTS_8);                                                          \
+        char *frame = __builtin_frame_address(0);                                                                                  \
+        if (!enter(frame)) return real(ARGUMENTS_8);                                                                               \
+        char *entered __attribute__((cleanup(leave))) = frame;                                                                     \
         struct transform transform;                                                                                                \
         char dtype = 0;                                                                                                            \
         bool is_found = FOUND;                                                                                                     \
         uint64_t start = ticks();                                                                                                  \
         long returned = real(ARGUMENTS_8);                                                                                         \
         uint64_t ns = elapsed_ns(start);                                                                                           \
-        outermost = NULL;                                                                                                          \
         if (is_found) {                                                                                                            \
             struct key key;                                                                                                        \
             transform_key(&key, &transform, dtype, target);                                                                        \
             count_call(&key, ns, 0, 0);                                                                                            \
+        } else {                                                                                                                   \
+            struct shard *mine = shard();                                                                                          \
+            add(&mine->other_count, 1);                                                                                            \
+            add(&mine->other_ns, ns);                                                                                              \
         }                                                                                                                          \
         return returned;                                                                                                           \
     }
@@ -125,10 +138,16 @@ EXECUTORS(fftwf, 's')
 
 /* MKL's descriptors answer for themselves. The numbers are those of mkl_dfti.h. */
 static bool find_descriptor(const struct target *target, void *descriptor, bool is_forward, struct transform *found, char *dtype) {
-    Dl_info info;
-    struct link_map *map = NULL;
-    if (!dladdr1(target->routine, &info, (void **)&map, RTLD_DL_LINKMAP) || !map || !*map->l_name) return false;
-    long (*get)(void *, int, ...) = (long (*)(void *, int, ...))symbol_in(map->l_name, "DftiGetValue", NULL);
+    static _Atomic(void *) known;
+    void *getter = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!getter) {
+        Dl_info info;
+        struct link_map *map = NULL;
+        if (!dladdr1(target->routine, &info, (void **)&map, RTLD_DL_LINKMAP) || !map || !*map->l_name) return false;
+        getter = symbol_in(map->l_name, "DftiGetValue", NULL);
+        atomic_store_explicit(&known, getter, memory_order_relaxed);
+    }
+    long (*get)(void *, int, ...) = (long (*)(void *, int, ...))getter;
     long rank = 0, batch = 1, lengths[8] = {0};
     int domain = 0, precision = 0;
     if (!get || get(descriptor, 1, &rank) || rank < 1 || rank > 7 || get(descriptor, 0, &domain) || get(descriptor, 3, &precision)) return false;

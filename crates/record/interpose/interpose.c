@@ -32,6 +32,21 @@
 #define PUBLIC __attribute__((visibility("default")))
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* ---- The routines ---- */
+
+enum {
+    ID_gemm, ID_symm, ID_syrk, ID_syr2k, ID_trmm, ID_trsm, ID_hemm, ID_herk, ID_her2k, ID_gemv, ID_trmv, ID_trsv, ID_ger, ID_symv, ID_syr,
+    ID_geru, ID_gerc, ID_hemv, ID_axpy, ID_scal, ID_copy, ID_swap, ID_dot, ID_nrm2, ID_asum, ID_posv, ID_potrf, ID_potrs, ID_gesv,
+    ID_getrf, ID_getrs, ID_geqrf, ID_gels, ID_gesvd, ID_gesdd, ID_geev, ID_syev, ID_syevd, ID_syevr, ID_heev, ID_heevd, ID_heevr, ID_fft, ID_spmv, ID_spgemm,
+    IDS, LAST_BLAS = ID_asum
+};
+static const char *const NAMES[IDS] = {
+    "gemm", "symm", "syrk", "syr2k", "trmm", "trsm", "hemm", "herk", "her2k", "gemv", "trmv", "trsv", "ger", "symv", "syr",
+    "geru", "gerc", "hemv", "axpy", "scal", "copy", "swap", "dot", "nrm2", "asum", "posv", "potrf", "potrs", "gesv",
+    "getrf", "getrs", "geqrf", "gels", "gesvd", "gesdd", "geev", "syev", "syevd", "syevr", "heev", "heevd", "heevr", "fft", "spmv", "spgemm",
+};
+_Static_assert(IDS <= ROUTINES, "the header has a name for each routine");
+
 /* ---- The shared file ---- */
 
 static struct table *table;
@@ -78,6 +93,9 @@ static uint64_t measured_tick_scale(void) {
 }
 
 static void calibrate(void);
+static void before_fork(void);
+static void after_fork(void);
+static void after_fork_in_child(void);
 
 /* In a child of fork, which has one thread: the parent's goes on with the shard of the number that the child inherits. */
 static void count_process(void) {
@@ -86,7 +104,10 @@ static void count_process(void) {
     atomic_fetch_add_explicit(&table->header.processes, 1, memory_order_relaxed);
 }
 
+/* Opens the shared file. Libraries that were initialised before this object may have called a routine, and so this function, already. */
 __attribute__((constructor)) static void begin(void) {
+    static atomic_bool has_begun;
+    if (atomic_exchange(&has_begun, true)) return;
     const char *path = getenv("GPUBENCH_RECORD");
     if (!path) return;
     int file = open(path, O_RDWR | O_CLOEXEC);
@@ -104,7 +125,7 @@ __attribute__((constructor)) static void begin(void) {
         atomic_store(&opened->header.tick_scale, tick_scale = measured_tick_scale());
     table = opened;
     count_process();
-    pthread_atfork(NULL, NULL, count_process);
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
     if (atomic_load(&table->header.overhead_ns) == 0) calibrate();
 }
 
@@ -199,22 +220,25 @@ static void count_call(const struct key *key, uint64_t ns, uint64_t result_bytes
 
 typedef long routine_fn(double, double, ...);
 
+/* Where the calls of one name go. Of those that everything loaded at the start can reach there is one; what was loaded at run time may have
+ * a library of its own, so these targets hold for callers between two addresses. */
 struct target {
-    const void *caller;
+    const char *first, *end;
     void *routine;
     int (*library_threads)(void);
-    uint32_t generation;
+    _Atomic uint32_t generation;
     uint16_t object;
+    bool is_mkl;
 };
 
-/* Per name: the targets of the callers seen last. Targets are never changed once they are here. */
+/* Per name: its targets. Nothing but their generation changes once they are here. */
 struct site {
-    _Atomic(struct target *) targets[4];
+    _Atomic(struct target *) targets[8];
     atomic_uint next;
 };
 
 /* Targets come from a pool, since a malloc of the program may itself call the routine. */
-static struct target pool[4096];
+static struct target pool[8192];
 static atomic_uint pool_used;
 
 static uint16_t object_named(const char *path) {
@@ -268,13 +292,40 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *data) {
     return search->found != NULL;
 }
 
-static void *find_routine(const char *name, const void *caller, const void *self) {
+/* The addresses of the object that contains one; all where that is unknown. */
+struct extent {
+    const char *address, *first, *end;
+};
+
+static int find_extent(struct dl_phdr_info *info, size_t size, void *data) {
+    (void)size;
+    struct extent *extent = data;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        const char *first = (const char *)(info->dlpi_addr + header->p_vaddr), *end = first + header->p_memsz;
+        if (header->p_type == PT_LOAD && extent->address >= first && extent->address < end) {
+            extent->first = first;
+            extent->end = end;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* As the dynamic linker searches: the program with what it was linked with, then what the caller was linked with. Sets the callers for which
+ * the result holds. */
+static void *find_routine(const char *name, const void *caller, const void *self, struct target *target) {
     Dl_info info;
     struct link_map *map = NULL;
-    /* As the dynamic linker searches: the program with what it was linked with, then what the caller was linked with. Two objects that were
-     * loaded at run time may each have a library of their own. */
+    target->first = NULL;
+    target->end = (const char *)UINTPTR_MAX;
     void *found = dlsym(RTLD_NEXT, name);
-    if (!found && dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) && map && map->l_name && *map->l_name)
+    if (found) return found;
+    struct extent extent = {caller, NULL, (const char *)UINTPTR_MAX};
+    dl_iterate_phdr(find_extent, &extent);
+    target->first = extent.first;
+    target->end = extent.end;
+    if (dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) && map && map->l_name && *map->l_name)
         found = symbol_in(map->l_name, name, self);
     if (!found) {
         struct search search = {name, self, NULL};
@@ -291,43 +342,62 @@ static void *find_routine(const char *name, const void *caller, const void *self
     return found;
 }
 
-static int (*find_library_threads(void *routine))(void) {
+static int (*find_library_threads(void *routine, bool *is_mkl))(void) {
     static const char *names[] = {
         "openblas_get_num_threads", "openblas_get_num_threads64_", "openblas_get_num_threads_64_", "scipy_openblas_get_num_threads",
-        "scipy_openblas_get_num_threads64_", "MKL_Get_Max_Threads", "bli_thread_get_num_threads",
+        "scipy_openblas_get_num_threads64_", "bli_thread_get_num_threads", "MKL_Get_Max_Threads",
     };
+    const size_t MKL_NAME = sizeof names / sizeof *names - 1;
+    *is_mkl = false;
     Dl_info info;
     struct link_map *map = NULL;
     if (!dladdr1(routine, &info, (void **)&map, RTLD_DL_LINKMAP) || !map || !map->l_name || !*map->l_name) return NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         void *found = symbol_in(map->l_name, names[i], NULL);
-        if (found) return (int (*)(void))found;
+        if (found) {
+            *is_mkl = i == MKL_NAME;
+            return (int (*)(void))found;
+        }
     }
     return NULL;
 }
 
 static struct target *new_target(struct site *site, const char *name, const void *caller, const void *self, struct target *spare) {
+    begin();
+    uint32_t current = atomic_load_explicit(&generation, memory_order_relaxed);
+    void *routine = find_routine(name, caller, self, spare);
+    uint16_t object = table ? object_of(routine) : 0;
+    for (int slot = 0; slot < 8; slot++) {
+        struct target *known = atomic_load_explicit(&site->targets[slot], memory_order_acquire);
+        if (known && known->routine == routine && known->object == object && known->first == spare->first && known->end == spare->end) {
+            atomic_store_explicit(&known->generation, current, memory_order_relaxed);
+            return known;
+        }
+    }
     uint32_t index = atomic_fetch_add_explicit(&pool_used, 1, memory_order_relaxed);
-    struct target *target = index < sizeof pool / sizeof *pool ? &pool[index] : spare;
-    target->generation = atomic_load_explicit(&generation, memory_order_relaxed);
-    target->caller = caller;
-    target->routine = find_routine(name, caller, self);
-    target->object = table ? object_of(target->routine) : 0;
-    target->library_threads = find_library_threads(target->routine);
-    if (target != spare) {
-        uint32_t slot = atomic_fetch_add_explicit(&site->next, 1, memory_order_relaxed) % 4;
+    bool has_room = index < sizeof pool / sizeof *pool;
+    if (!has_room) atomic_store_explicit(&pool_used, sizeof pool / sizeof *pool, memory_order_relaxed);
+    struct target *target = has_room ? &pool[index] : spare;
+    *target = *spare;
+    target->generation = current;
+    target->routine = routine;
+    target->object = object;
+    target->library_threads = find_library_threads(target->routine, &target->is_mkl);
+    if (has_room) {
+        uint32_t slot = atomic_fetch_add_explicit(&site->next, 1, memory_order_relaxed) % 8;
         atomic_store_explicit(&site->targets[slot], target, memory_order_release);
-    } else {
-        atomic_store_explicit(&pool_used, sizeof pool / sizeof *pool, memory_order_relaxed);
     }
     return target;
 }
 
 static inline struct target *target_of(struct site *site, const char *name, const void *caller, const void *self, struct target *spare) {
     uint32_t current = atomic_load_explicit(&generation, memory_order_relaxed);
-    for (int slot = 0; slot < 4; slot++) {
+    for (int slot = 0; slot < 8; slot++) {
         struct target *target = atomic_load_explicit(&site->targets[slot], memory_order_acquire);
-        if (target && target->caller == caller && target->generation == current) return target;
+        if (!target) break;
+        if ((const char *)caller >= target->first && (const char *)caller < target->end &&
+            atomic_load_explicit(&target->generation, memory_order_relaxed) == current)
+            return target;
     }
     return new_target(site, name, caller, self, spare);
 }
@@ -362,9 +432,10 @@ static int64_t operand_bytes(const struct operand *one) {
     return one->column > 0 && one->columns > 0 ? one->column * one->columns : 0;
 }
 
-/* A hash of eight bytes each at a few places of the operand, the first and the last among them. */
+/* A hash of eight bytes each at a few places of the operand, the first and the last among them; 0 if all are equal. */
 static uint64_t fingerprint(const struct operand *one) {
-    uint64_t hash = mixed((uint64_t)one->column, (uint64_t)one->columns), random = hash;
+    uint64_t hash = mixed((uint64_t)one->column, (uint64_t)one->columns), random = hash, first = 0;
+    bool differ = false;
     for (int i = 0; i < 8; i++) {
         random = mixed(random, (uint64_t)i + 1);
         int64_t column = i == 0 ? 0 : i == 1 ? one->columns - 1 : (int64_t)(random % (uint64_t)one->columns);
@@ -373,14 +444,17 @@ static uint64_t fingerprint(const struct operand *one) {
         int64_t bytes = one->column < 8 ? one->column : 8;
         memcpy(&word, one->data + column * one->stride + row * 8, (size_t)bytes);
         hash = mixed(hash, word);
+        if (i == 0) first = word;
+        differ |= word != first;
     }
-    return hash ? hash : 1;
+    /* New memory is full of zeros, and says nothing about where it comes from. */
+    return !differ ? 0 : hash ? hash : 1;
 }
 
 static bool is_known(struct memory *slots, const struct operand *one, uint64_t print) {
     uint64_t address = (uint64_t)one->data;
     size_t slot = mixed(0, address) % MEMORY;
-    return atomic_load_explicit(&slots[slot].address, memory_order_relaxed) == address &&
+    return print && atomic_load_explicit(&slots[slot].address, memory_order_relaxed) == address &&
         atomic_load_explicit(&slots[slot].fingerprint, memory_order_relaxed) == print;
 }
 
@@ -403,7 +477,7 @@ struct plan {
     int integer;
     int element;
     bool has_matrix;
-    int8_t order, workspace, flag_count, flags[FLAGS], dims[4], lds[LDS], ld_count, operand_count;
+    int8_t order, alpha, workspaces[3], workspace_count, flag_count, flags[FLAGS], dims[4], lds[LDS], ld_count, operand_count;
     struct {
         int8_t data, ld;
         char role, rows, columns, condition;
@@ -412,7 +486,7 @@ struct plan {
 };
 
 static void parse(struct plan *plan, const char *arguments, const char *operands, char dtype, int integer, bool has_order) {
-    struct plan made = {.integer = integer, .order = -1, .workspace = -1};
+    struct plan made = {.integer = integer, .order = -1, .alpha = -1};
     made.element = dtype == 's' ? 4 : dtype == 'z' ? 16 : 8;
     memset(made.dims, -1, sizeof made.dims);
     int8_t at = 0, data[26], ld[26];
@@ -425,7 +499,8 @@ static void parse(struct plan *plan, const char *arguments, const char *operands
         /* C passes real scalars by value, in registers of their own. */
         if (by_value && (*one == '+' || (*one == '-' && is_real))) continue;
         if (*one == 'F' && made.flag_count < FLAGS) made.flags[made.flag_count++] = at;
-        else if (*one == 'w') made.workspace = at;
+        else if (*one == 'w' && made.workspace_count < 3) made.workspaces[made.workspace_count++] = at;
+        else if ((*one == '-' || *one == '+') && made.alpha < 0) made.alpha = at;
         else if (*one == 'X' || *one == 'Y') data[(vector = *one) - 'A'] = at;
         else if (*one == 'i') ld[vector - 'A'] = at;
         else if (*one >= 'A' && *one <= 'Z') data[*one - 'A'] = at;
@@ -526,11 +601,28 @@ static struct operand operand_at(const struct plan *plan, const struct key *key,
     return one;
 }
 
+/* Whether the first scalar is 0: behind a pointer, or as C passes real ones, in the register `alpha`. */
+static bool is_alpha_zero(const struct plan *plan, const long *a, double alpha, char dtype) {
+    float single;
+    bool is_single = dtype == 's' || dtype == 'c';
+    if (plan->alpha < 0) {
+        if (plan->integer || dtype == 'c' || dtype == 'z') return false;
+        memcpy(&single, &alpha, sizeof single);
+        return is_single ? single == 0 : alpha == 0;
+    }
+    const void *scalar = (const void *)a[plan->alpha];
+    if (!scalar) return false;
+    if (is_single) return *(const float *)scalar == 0 && (dtype == 's' || ((const float *)scalar)[1] == 0);
+    return *(const double *)scalar == 0 && (dtype == 'd' || ((const double *)scalar)[1] == 0);
+}
+
 /* Reads what identifies the call. Returns false for what is no call: a question for the size of the workspace, negative sizes. */
-static bool read_call(struct call *call, const struct plan *plan, const long *a, int routine, char dtype, const struct target *target, bool is_64) {
+static bool read_call(struct call *call, const struct plan *plan, const long *a, int routine, char dtype, const struct target *target, bool is_64, double alpha) {
     memset(&call->key, 0, sizeof call->key);
-    if (plan->workspace >= 0 && integer_at(plan, a, plan->workspace, is_64) == -1) return false;
+    for (int i = 0; i < plan->workspace_count; i++)
+        if (integer_at(plan, a, plan->workspaces[i], is_64) == -1) return false;
     struct key *key = &call->key;
+    bool is_empty = false;
     key->routine = (uint16_t)routine;
     key->dtype = (uint8_t)dtype;
     key->object = target->object;
@@ -541,26 +633,31 @@ static bool read_call(struct call *call, const struct plan *plan, const long *a,
     for (int i = 0; i < 4; i++) {
         key->dims[i] = integer_at(plan, a, plan->dims[i], is_64);
         if (key->dims[i] < 0) return false;
+        is_empty |= key->dims[i] == 0 && plan->dims[i] >= 0;
     }
     for (int i = 0; i < plan->ld_count; i++) key->lds[i] = integer_at(plan, a, plan->lds[i], is_64);
     call->operand_count = 0;
     call->result_bytes = call->repeated_bytes = 0;
-    /* No operand can be large enough. */
+    /* BLAS does not refer to operands that an alpha of 0 removes, nor to any of an empty problem. Otherwise none may be large enough. */
+    if (is_empty || (routine <= LAST_BLAS && is_alpha_zero(plan, a, alpha, dtype))) return true;
     int64_t longest = 0;
     for (int i = 0; i < 4; i++) longest = key->dims[i] > longest ? key->dims[i] : longest;
     if (longest < LEAST_BYTES && longest * (plan->has_matrix ? longest : 1) * plan->element < LEAST_BYTES) return true;
+    uint64_t prints[MOST_OPERANDS];
     for (int i = 0; i < plan->operand_count; i++) {
         struct operand one = operand_at(plan, key, a, i, is_64);
         int64_t bytes = operand_bytes(&one);
         bool is_matrix = !plan->operands[i].is_vector;
         if (!one.data || bytes < LEAST_BYTES || (is_matrix && one.stride < one.column)) continue;
-        call->operands[call->operand_count++] = one;
-        if (!one.is_read) continue;
-        uint64_t print = fingerprint(&one);
+        uint64_t print = one.is_read ? fingerprint(&one) : 0;
         if (is_known(written, &one, print)) call->result_bytes += (uint64_t)bytes;
         else if (is_known(seen, &one, print)) call->repeated_bytes += (uint64_t)bytes;
-        else remember(seen, &one, print);
+        prints[call->operand_count] = print;
+        call->operands[call->operand_count++] = one;
     }
+    /* An operand that one call reads twice is new in that call. */
+    for (int i = 0; i < call->operand_count; i++)
+        if (prints[i]) remember(seen, &call->operands[i], prints[i]);
     return true;
 }
 
@@ -579,6 +676,26 @@ static inline bool enter(char *frame) {
     return true;
 }
 
+/* Runs when a call returns, and when an exception of C++ passes through it. */
+static inline void leave(char **frame) {
+    if (*frame) outermost = NULL;
+}
+
+/* A jump leaves the recorded call, if it was in one. */
+#define JUMP(symbol)                                                                                                               \
+    PUBLIC __attribute__((noreturn)) void symbol(void *environment, int value) {                                                   \
+        static _Atomic(void *) real;                                                                                               \
+        void *found = atomic_load_explicit(&real, memory_order_relaxed);                                                           \
+        if (!found) atomic_store_explicit(&real, found = dlsym(RTLD_NEXT, #symbol), memory_order_relaxed);                         \
+        outermost = NULL;                                                                                                          \
+        ((void (*)(void *, int))found)(environment, value);                                                                        \
+        __builtin_unreachable();                                                                                                   \
+    }
+JUMP(longjmp)
+JUMP(_longjmp)
+JUMP(siglongjmp)
+JUMP(__longjmp_chk)
+
 /* ---- The definitions ---- */
 
 #define PARAMETERS_8 long a0, long a1, long a2, long a3, long a4, long a5, long a6, long a7
@@ -589,7 +706,7 @@ static inline bool enter(char *frame) {
 #define ARGUMENTS_28 ARGUMENTS_18, a18, a19, a20, a21, a22, a23, a24, a25, a26, a27
 
 /* COUNT arguments of which a routine reads the first; INTEGER 4 or 8 bytes behind pointers, 0 by value; RETURNED long or double. */
-#define DEFINE(RETURNED, symbol, id, dtype, COUNT, arguments, operands, INTEGER, IS_64, HAS_ORDER)                                 \
+#define DEFINE(RETURNED, symbol, id, dtype, COUNT, arguments, operands, INTEGER, IS_64, HAS_ORDER, MKL_ONLY)                       \
     PUBLIC RETURNED symbol(double f0, double f1, PARAMETERS_##COUNT) {                                                             \
         static struct site site;                                                                                                   \
         static struct plan plan;                                                                                                   \
@@ -599,53 +716,42 @@ static inline bool enter(char *frame) {
             target_of(&site, #symbol, __builtin_return_address(0), (const void *)(uintptr_t)&symbol, &spare);                      \
         RETURNED (*real)(double, double, PARAMETERS_##COUNT) = (RETURNED (*)(double, double, PARAMETERS_##COUNT))target->routine;  \
         if (!enter(frame)) return real(f0, f1, ARGUMENTS_##COUNT);                                                                 \
+        char *entered __attribute__((cleanup(leave))) = frame;                                                                     \
         long a[] = {ARGUMENTS_##COUNT};                                                                                            \
         if (UNLIKELY(!atomic_load_explicit(&plan.ready, memory_order_acquire)))                                                    \
             parse(&plan, arguments, operands, dtype, INTEGER, HAS_ORDER);                                                          \
         struct call call;                                                                                                          \
-        bool is_call = read_call(&call, &plan, a, id, dtype, target, IS_64);                                                       \
+        bool is_call = read_call(&call, &plan, a, id, dtype, target, IS_64, f0) && (!MKL_ONLY || target->is_mkl);                                                       \
         uint64_t start = ticks();                                                                                                  \
         RETURNED returned = real(f0, f1, ARGUMENTS_##COUNT);                                                                       \
         uint64_t ns = elapsed_ns(start);                                                                                           \
-        outermost = NULL;                                                                                                          \
         if (is_call) end_call(&call, ns);                                                                                          \
         return returned;                                                                                                           \
     }
 
-/* The names of a Fortran routine: plain, with 64-bit integers, and in SciPy's build of OpenBLAS. */
+/* The names of a Fortran routine: MKL's, which other programs may have for functions of their own; the usual one; those with 64-bit integers,
+ * and those of SciPy's build of OpenBLAS. */
 #define FORTRAN(RETURNED, name, id, dtype, COUNT, arguments, operands)                                                             \
-    DEFINE(RETURNED, name##_, id, dtype, COUNT, arguments, operands, 4, false, false)                                              \
-    DEFINE(RETURNED, name##_64_, id, dtype, COUNT, arguments, operands, 8, true, false)                                            \
-    DEFINE(RETURNED, name##_64, id, dtype, COUNT, arguments, operands, 8, true, false)                                             \
-    DEFINE(RETURNED, name##64_, id, dtype, COUNT, arguments, operands, 8, true, false)                                             \
-    DEFINE(RETURNED, scipy_##name##_, id, dtype, COUNT, arguments, operands, 4, false, false)                                      \
-    DEFINE(RETURNED, scipy_##name##_64_, id, dtype, COUNT, arguments, operands, 8, true, false)                                    \
-    DEFINE(RETURNED, scipy_##name##64_, id, dtype, COUNT, arguments, operands, 8, true, false)
+    DEFINE(RETURNED, name, id, dtype, COUNT, arguments, operands, 4, false, false, true)                                           \
+    DEFINE(RETURNED, name##_, id, dtype, COUNT, arguments, operands, 4, false, false, false)                                              \
+    DEFINE(RETURNED, name##_64_, id, dtype, COUNT, arguments, operands, 8, true, false, false)                                            \
+    DEFINE(RETURNED, name##_64, id, dtype, COUNT, arguments, operands, 8, true, false, false)                                             \
+    DEFINE(RETURNED, name##64_, id, dtype, COUNT, arguments, operands, 8, true, false, false)                                             \
+    DEFINE(RETURNED, scipy_##name##_, id, dtype, COUNT, arguments, operands, 4, false, false, false)                                      \
+    DEFINE(RETURNED, scipy_##name##_64_, id, dtype, COUNT, arguments, operands, 8, true, false, false)                                    \
+    DEFINE(RETURNED, scipy_##name##64_, id, dtype, COUNT, arguments, operands, 8, true, false, false)
 #define CBLAS(RETURNED, name, id, dtype, COUNT, arguments, operands, HAS_ORDER)                                                    \
-    DEFINE(RETURNED, cblas_##name, id, dtype, COUNT, arguments, operands, 0, false, HAS_ORDER)                                     \
-    DEFINE(RETURNED, cblas_##name##_64, id, dtype, COUNT, arguments, operands, 0, true, HAS_ORDER)                                 \
-    DEFINE(RETURNED, cblas_##name##64_, id, dtype, COUNT, arguments, operands, 0, true, HAS_ORDER)                                 \
-    DEFINE(RETURNED, scipy_cblas_##name, id, dtype, COUNT, arguments, operands, 0, false, HAS_ORDER)                               \
-    DEFINE(RETURNED, scipy_cblas_##name##64_, id, dtype, COUNT, arguments, operands, 0, true, HAS_ORDER)
+    DEFINE(RETURNED, cblas_##name, id, dtype, COUNT, arguments, operands, 0, false, HAS_ORDER, false)                                     \
+    DEFINE(RETURNED, cblas_##name##_64, id, dtype, COUNT, arguments, operands, 0, true, HAS_ORDER, false)                                 \
+    DEFINE(RETURNED, cblas_##name##64_, id, dtype, COUNT, arguments, operands, 0, true, HAS_ORDER, false)                                 \
+    DEFINE(RETURNED, scipy_cblas_##name, id, dtype, COUNT, arguments, operands, 0, false, HAS_ORDER, false)                               \
+    DEFINE(RETURNED, scipy_cblas_##name##64_, id, dtype, COUNT, arguments, operands, 0, true, HAS_ORDER, false)
 #define BLAS(name, id, dtype, COUNT, arguments, operands)                                                                          \
     FORTRAN(long, name, id, dtype, COUNT, arguments, operands)                                                                     \
     CBLAS(long, name, id, dtype, COUNT, arguments, operands, true)
 #define LEVEL1(RETURNED, name, id, dtype, arguments, operands)                                                                     \
     FORTRAN(RETURNED, name, id, dtype, 8, arguments, operands)                                                                     \
     CBLAS(RETURNED, name, id, dtype, 8, arguments, operands, false)
-
-enum {
-    ID_gemm, ID_symm, ID_syrk, ID_syr2k, ID_trmm, ID_trsm, ID_hemm, ID_herk, ID_her2k, ID_gemv, ID_trmv, ID_trsv, ID_ger, ID_symv, ID_syr,
-    ID_geru, ID_gerc, ID_hemv, ID_axpy, ID_scal, ID_copy, ID_swap, ID_dot, ID_nrm2, ID_asum, ID_posv, ID_potrf, ID_potrs, ID_gesv,
-    ID_getrf, ID_getrs, ID_geqrf, ID_gels, ID_gesvd, ID_gesdd, ID_geev, ID_syev, ID_syevd, ID_syevr, ID_heev, ID_heevd, ID_heevr, ID_fft, ID_spmv, ID_spgemm,
-    IDS
-};
-static const char *const NAMES[IDS] = {
-    "gemm", "symm", "syrk", "syr2k", "trmm", "trsm", "hemm", "herk", "her2k", "gemv", "trmv", "trsv", "ger", "symv", "syr",
-    "geru", "gerc", "hemv", "axpy", "scal", "copy", "swap", "dot", "nrm2", "asum", "posv", "potrf", "potrs", "gesv",
-    "getrf", "getrs", "geqrf", "gels", "gesvd", "gesdd", "geev", "syev", "syevd", "syevr", "heev", "heevd", "heevr", "fft", "spmv", "spgemm",
-};
-_Static_assert(IDS <= ROUTINES, "the header has a name for each routine");
 
 #define S(name, arguments, operands) BLAS(s##name, ID_##name, 's', 18, arguments, operands)
 #define D(name, arguments, operands) BLAS(d##name, ID_##name, 'd', 18, arguments, operands)
@@ -675,6 +781,8 @@ BLAS1_SDCZ(S) BLAS1_SDCZ(D) BLAS1_SDCZ(C) BLAS1_SDCZ(Z)
 BLAS1_REAL(S) BLAS1_REAL(D)
 #undef S
 #undef D
+LEVEL1(long, csscal, ID_scal, 'c', "n+Xi", "X=1n.")
+LEVEL1(long, zdscal, ID_scal, 'z', "n+Xi", "X=1n.")
 LEVEL1(double, scnrm2, ID_nrm2, 'c', "nXi", "X<1n.")
 LEVEL1(double, dznrm2, ID_nrm2, 'z', "nXi", "X<1n.")
 LEVEL1(double, scasum, ID_asum, 'c', "nXi", "X<1n.")
@@ -723,7 +831,8 @@ static void calibrate(void) {
         uint64_t start = clock_ns();
         for (int i = 0; i < 200; i++) {
             struct call call;
-            read_call(&call, &plan, a, IDS, 'd', &target, true);
+            read_call(&call, &plan, a, ID_gemm, 'd', &target, true, 1.0);
+            call.key.routine = IDS;
             end_call(&call, elapsed_ns(ticks()));
             if (!entry) entry = entry_of(shard(), &call.key);
         }

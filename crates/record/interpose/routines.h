@@ -2,7 +2,7 @@
  *
  * Arguments, in the order of the Fortran routine: F a character, m n k r dimensions, A B U V Z a matrix and lower case its leading
  * dimension, X Y a vector and i its increment, - a scalar or what is not recorded, + a scalar that is real also in complex routines,
- * w the size of the workspace: -1 asks for the best size and is no call of its own.
+ * w the size of a workspace: -1 asks for the best size and is no call of its own.
  *
  * Operands: name, role (< read, > written, = both), rows, columns, and a condition: a digit is the character whose T or C swaps rows and
  * columns; ! and ? are operands that exist unless the first or second character is N or O. Dimensions are m n k r, 1, q for the
@@ -58,10 +58,10 @@
 #define LAPACK_SD(R)                                                                                                               \
     R(geev, "FFnAa-------w-", "A=nn.")                                                                                             \
     R(syev, "FFnAa--w-", "A=nn.")                                                                                                  \
-    R(syevd, "FFnAa--w---", "A=nn.")                                                                                               \
-    R(syevr, "FFFnAa-----------w---", "A=nn.")
+    R(syevd, "FFnAa--w-w-", "A=nn.")                                                                                               \
+    R(syevr, "FFFnAa-----------w-w-", "A=nn.")
 #define LAPACK_CZ(R)                                                                                                               \
     R(geev, "FFnAa------w--", "A=nn.")                                                                                             \
     R(heev, "FFnAa--w--", "A=nn.")                                                                                                 \
-    R(heevd, "FFnAa--w-----", "A=nn.")                                                                                             \
-    R(heevr, "FFFnAa-----------w-----", "A=nn.")
+    R(heevd, "FFnAa--w-w-w-", "A=nn.")                                                                                             \
+    R(heevr, "FFFnAa-----------w-w-w-", "A=nn.")

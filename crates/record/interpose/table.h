@@ -7,8 +7,8 @@
 
 #define MAGIC 0x3130434552425047u /* "GPBREC01" */
 /* The first threads have a shard each, which they change without locks; further ones share the others. */
-#define SHARDS 32u
-#define OWNED 16u
+#define SHARDS 12u
+#define OWNED 6u
 /* Distinct calls per shard; further ones are counted together. */
 #define ENTRIES 1024u
 /* Eight bins per octave of nanoseconds. */

@@ -23,15 +23,19 @@ impl fmt::Display for ProgramEnd {
 /// The process that signals are forwarded to; 0 if none runs.
 static CHILD: AtomicI32 = AtomicI32::new(0);
 
-extern "C" fn forward(signal: libc::c_int) {
+/// Forwards a signal that a process sent. Those of a terminal reach the program without help.
+extern "C" fn forward(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     let child = CHILD.load(Ordering::Relaxed);
-    if child > 0 {
+    // SAFETY: the system passes a valid description to handlers with SA_SIGINFO.
+    let is_sent = unsafe { (*info).si_code } <= 0;
+    if child > 0 && (is_sent || signal == libc::SIGALRM) {
         // SAFETY: `kill` may be called in a handler of signals, and reads and writes no memory.
         unsafe { libc::kill(child, signal) };
     }
 }
 
-/// Runs a program to its end. A terminal sends its signals to the program as well, so this process ignores them; others are forwarded.
+/// Runs a program to its end. Signals that a process sends are forwarded; those of a terminal reach the program as well, and end this process
+/// only after it.
 ///
 /// # Errors
 /// The program cannot be started.
@@ -45,16 +49,21 @@ pub fn run(mut command: Command) -> io::Result<ProgramEnd> {
     unsafe { command.pre_exec(restore) };
     let mut child = command.spawn()?;
     CHILD.store(child.id().cast_signed(), Ordering::Relaxed);
-    for (signal, handler) in [
-        (libc::SIGINT, libc::SIG_IGN),
-        (libc::SIGQUIT, libc::SIG_IGN),
-        (libc::SIGTERM, forward as *const () as libc::sighandler_t),
-        (libc::SIGHUP, forward as *const () as libc::sighandler_t),
-        (libc::SIGUSR1, forward as *const () as libc::sighandler_t),
-        (libc::SIGUSR2, forward as *const () as libc::sighandler_t),
+    for signal in [
+        libc::SIGINT,
+        libc::SIGQUIT,
+        libc::SIGTERM,
+        libc::SIGHUP,
+        libc::SIGUSR1,
+        libc::SIGUSR2,
+        libc::SIGALRM,
     ] {
-        // SAFETY: `forward` calls nothing that a handler of signals must not call.
-        unsafe { libc::signal(signal, handler) };
+        // SAFETY: all-zero bytes are a valid `sigaction`, with an empty mask.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        action.sa_sigaction = forward as *const () as libc::sighandler_t;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+        // SAFETY: the handler calls nothing that a handler of signals must not call.
+        unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) };
     }
     let status = child.wait();
     CHILD.store(0, Ordering::Relaxed);

@@ -9,14 +9,17 @@ mod program;
 mod table;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use gpubench_backend::host::environment::BUILD_REVISION;
+use gpubench_backend::host::user_cache;
 
 pub use child::{ProgramEnd, run as run_to_end};
 use gpubench_report::calls::{Call, Calls, Others};
+use gpubench_report::data::hash::fnv1a;
+use gpubench_report::report::file::write_atomic;
 use table::{CallKey, Counts};
 
 /// The object that programs preload; empty on systems that `record` does not support.
@@ -27,6 +30,8 @@ static SITECUSTOMIZE: &str = include_str!("../interpose/sitecustomize.py");
 
 /// The variable with the path of the file that processes share; `interpose.c` reads it.
 const FILE_VARIABLE: &str = "GPUBENCH_RECORD";
+/// `off` keeps the object out of the user's cache.
+const CACHE_SWITCH: &str = "GPUBENCH_RECORD_CACHE";
 const PRELOAD: &str = "LD_PRELOAD";
 const PYTHON_PATH: &str = "PYTHONPATH";
 
@@ -54,12 +59,12 @@ pub fn record(program: &[OsString], python: bool, machine: Machine) -> Result<(C
     let name =
         program.first().context("name the program after --, such as gpubench record -- python3 script.py")?;
     program::check(name)?;
-    let folder = preloadable_folder()?;
-    let (object, file) = (folder.path().join("interpose.so"), folder.path().join("calls"));
-    std::fs::write(&object, INTERPOSER).with_context(|| format!("cannot write {}", object.display()))?;
-    std::fs::write(&file, table::empty_header())
-        .and_then(|()| std::fs::File::options().write(true).open(&file)?.set_len(table::BYTES as u64))
-        .with_context(|| format!("cannot write {}", file.display()))?;
+    let folder = tempfile::Builder::new().prefix("gpubench-record-").tempdir().with_context(|| {
+        format!("cannot make a folder for temporary files in {}", std::env::temp_dir().display())
+    })?;
+    let (object, file) = (object(folder.path())?, folder.path().join("calls"));
+    // The whole file, so that a disk that becomes full ends no process.
+    std::fs::write(&file, table::empty()).with_context(|| format!("cannot write {}", file.display()))?;
     let mut command = std::process::Command::new(name);
     command.args(&program[1..]).env(FILE_VARIABLE, &file).env(PRELOAD, before(&object, PRELOAD));
     if python {
@@ -136,19 +141,24 @@ fn call(key: &CallKey, counts: &Counts) -> Call {
     }
 }
 
-/// Makes a private folder whose path `LD_PRELOAD` can hold: spaces and colons separate its entries.
-fn preloadable_folder() -> Result<tempfile::TempDir> {
-    let folder = std::env::temp_dir();
-    let holds = |path: &Path| path.to_str().is_some_and(|path| !path.contains([' ', ':']));
-    ensure!(
-        holds(&folder),
-        "the folder for temporary files, {}, has a space or a colon in its path: set TMPDIR to another, such as TMPDIR=/tmp",
-        folder.display()
-    );
-    tempfile::Builder::new()
-        .prefix("gpubench-record-")
-        .tempdir()
-        .with_context(|| format!("cannot make a folder in {}", folder.display()))
+/// Writes the object that programs preload. It stays, since programs that outlive the recorded one would miss it: in the user's cache, or
+/// where that cannot be, in `folder`.
+fn object(folder: &Path) -> Result<PathBuf> {
+    let name = format!("record-{:016x}.so", fnv1a(0, INTERPOSER));
+    let cached = user_cache::folder("record", CACHE_SWITCH, &|name| std::env::var_os(name))
+        .map(|cache| cache.join(&name));
+    let places = cached.into_iter().chain([folder.join(&name)]);
+    // Spaces and colons separate the entries of `LD_PRELOAD`.
+    let mut places = places.filter(|place| place.to_str().is_some_and(|path| !path.contains([' ', ':'])));
+    let is_there = |place: &Path| std::fs::read(place).is_ok_and(|bytes| bytes == INTERPOSER);
+    let write = |place: &PathBuf| {
+        let folder = place.parent().is_some_and(|folder| std::fs::create_dir_all(folder).is_ok());
+        is_there(place) || (folder && write_atomic(place, INTERPOSER).is_ok())
+    };
+    places.find(write).context(
+        "the recorder can be written neither to the user's cache nor to the folder for temporary files, or their paths have spaces or \
+         colons: set TMPDIR to another folder, such as TMPDIR=/tmp",
+    )
 }
 
 /// A list for a variable of the environment: the path, then what the variable holds.

@@ -40,12 +40,20 @@ pub(crate) fn check(program: &OsStr) -> Result<()> {
     // The headers are at the beginning of what linkers make.
     let opened = File::open(&file).with_context(|| format!("cannot read {shown}"))?;
     opened.take(1 << 16).read_to_end(&mut bytes).with_context(|| format!("cannot read {shown}"))?;
+    ensure!(
+        !contains(&bytes, b"libasan.so"),
+        "{shown} is built with AddressSanitizer, which must be the first object of a program: record a build without it"
+    );
     match has_interpreter(&bytes) {
         Some(false) => bail!(
             "{shown} is statically linked, so nothing can be preloaded into it: link it dynamically to record it"
         ),
         _ => Ok(()),
     }
+}
+
+fn contains(bytes: &[u8], word: &[u8]) -> bool {
+    bytes.windows(word.len()).any(|window| window == word)
 }
 
 /// Returns whether a 64-bit ELF program names a dynamic linker (`PT_INTERP`); `None` for other files, such as scripts.

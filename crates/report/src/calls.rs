@@ -13,6 +13,10 @@ use crate::report::file::{to_json, write_atomic};
 /// A larger file is not read: recording bounds the number of distinct calls.
 const MAX_BYTES: u64 = 64 << 20;
 
+/// No dimension is larger, and no program took longer: 30 years.
+const MAX_SIZE: u64 = 1 << 40;
+const MAX_SECONDS: f64 = 1e9;
+
 /// What `gpubench record` writes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calls {
@@ -211,11 +215,18 @@ impl Calls {
             .for_each(|text| *text = single_line(text));
         for call in &calls.calls {
             let times = [call.total_s, call.least_s, call.median_s, call.longest_s];
-            if call.count == 0 || !times.iter().all(|time| time.is_finite() && *time >= 0.0) {
-                bail!("the calls of {} {} have no valid count and times", call.routine, call.shape_text());
+            let sizes = [call.m, call.n, call.k, call.rhs, call.batch, call.entries];
+            let is_size = |size: &u64| *size <= MAX_SIZE;
+            let has_sizes = call.batch > 0 && sizes.iter().chain(&call.extents).all(is_size);
+            if call.count == 0 || !has_sizes || !times.iter().all(|time| (0.0..=MAX_SECONDS).contains(time)) {
+                bail!(
+                    "the calls of {} {} have no valid count, sizes and times",
+                    call.routine,
+                    call.shape_text()
+                );
             }
         }
-        ensure!(calls.elapsed_s.is_finite() && calls.elapsed_s >= 0.0, "elapsed_s is no time");
+        ensure!(calls.elapsed_s > 0.0 && calls.elapsed_s <= MAX_SECONDS, "elapsed_s is no time of a program");
         Ok(calls)
     }
 }
@@ -250,8 +261,9 @@ mod tests {
         for (from, to, expected) in [
             ("\"calls_version\": 1", "\"calls_version\": 2", "its layout is 2"),
             ("\"count\": 2", "\"count\": 0", "the calls of gemm 2 x 3 x 4 have no valid count"),
-            ("0.25", "-1.0", "no valid count and times"),
-            ("\"elapsed_s\": 1.0", "\"elapsed_s\": -1.0", "elapsed_s"),
+            ("0.25", "-1.0", "no valid count, sizes and times"),
+            ("\"elapsed_s\": 1.0", "\"elapsed_s\": 0.0", "elapsed_s"),
+            ("\"m\": 2", "\"m\": 9223372036854775808", "no valid count, sizes and times"),
             ("\"calls\": [", "\"calls\": [[", "invalid"),
             ("{\"calls_version", "{\"other", "calls_version"),
         ] {

@@ -83,7 +83,8 @@ pub struct ProgramAdvice {
     pub recorded_s: f64,
     /// Recorded calls with a time on the GPU.
     pub covered_s: f64,
-    /// Expected time without a GPU if every call had the best CPU library.
+    /// Expected time without a GPU if every call had the best CPU library. This and the following times are `None` where calls of several
+    /// threads took longer than the program, so that they overlapped.
     pub best_cpu_s: Option<Estimate>,
     /// Expected time if calls move that are faster with all their copies.
     pub with_copies_s: Option<Estimate>,
@@ -293,7 +294,9 @@ fn verdict(on_cpu: Estimate, gpu: Option<&TimeOf>, copies: Option<&TimeOf>) -> (
 
 fn program(calls: &Calls, advice: &[CallAdvice]) -> ProgramAdvice {
     let covered = || calls.calls.iter().zip(advice).filter(|(_, advice)| advice.gpu.is_some());
-    let has_cpu = advice.iter().any(|advice| advice.cpu.is_some());
+    // Times of calls that overlap cannot be taken from the program's.
+    let adds_up = calls.total_s() <= calls.elapsed_s;
+    let has_cpu = adds_up && advice.iter().any(|advice| advice.cpu.is_some());
     // The program's time, less that of the calls that move, plus theirs on the GPU.
     let expected = |time: &dyn Fn(&CallAdvice) -> Option<Estimate>| {
         let moved = calls
@@ -321,7 +324,7 @@ fn program(calls: &Calls, advice: &[CallAdvice]) -> ProgramAdvice {
             high: mixed(gpu.high, copies.high),
         })
     };
-    let has_gpu = covered().next().is_some();
+    let has_gpu = adds_up && covered().next().is_some();
     ProgramAdvice {
         elapsed_s: calls.elapsed_s,
         recorded_s: calls.total_s(),
