@@ -127,7 +127,7 @@ fn every_device_has_a_run_of_its_own_and_the_slow_one_is_reported() {
     assert_eq!(members(&fleet), 4);
     assert!(names(&fleet)[2].ends_with(" GPU 2"), "{:?}", names(&fleet));
     assert!(ended.stdout.starts_with("4 reports, 4 devices, 1 host\n"), "{}", ended.stdout);
-    let (slow, limit) = ("slower than the median of 3 similar devices", "power limit 550 W instead of 700 W");
+    let (slow, limit) = ("slower than the median of 3 similar devices", "power-limit 550 W instead of 700 W");
     assert_contains(&flat(&ended.stdout), &[slow, &format!("different from the others: {limit}")]);
     assert_eq!(ended.stdout.matches(" GPU 2 is 1").count(), 1, "{}", ended.stdout);
     assert_eq!(folder.succeeds("show out").stdout, ended.stdout);

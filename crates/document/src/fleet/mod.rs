@@ -1,10 +1,8 @@
 //! The document of a fleet: its members, their times side by side, outliers and differences.
 
-mod facts;
-mod finding;
 mod findings;
 
-use gpubench_analysis::answer::{Contender, Kind, Kinds, libraries};
+use gpubench_analysis::answer::{Contender, Kind, Kinds};
 use gpubench_analysis::fleet::Fleet;
 use gpubench_analysis::fleet::best::{BestResult, LineKey};
 use gpubench_analysis::fleet::table::{FleetLine, FleetTable, tables};
@@ -16,8 +14,7 @@ use gpubench_text::count::counted;
 use gpubench_text::words::capitalised;
 use serde::Serialize;
 
-use self::finding::{FleetFinding, noun};
-use self::findings::{findings, no_outliers};
+use self::findings::{FleetFinding, findings, no_outliers, noun};
 use crate::blocks::{Block, Document, DocumentSection, Remark};
 use crate::report::copies_clause;
 use crate::report::crossover_text::crossover_text;
@@ -231,25 +228,5 @@ pub fn speed_ups(members: &[(&str, &Report)]) -> Vec<Block> {
          tie; !: unreliable.",
         copies_clause(rows(), &Kind::ALL),
     );
-    let notes = [Some(note), other_libraries(members)].into_iter().flatten().map(Block::paragraph);
-    shown.map(table).chain(notes).collect()
-}
-
-/// Says which libraries each report measured, where these differ: the speed-ups then compare libraries too.
-fn other_libraries(members: &[(&str, &Report)]) -> Option<String> {
-    let differs = |side: &Side| {
-        let mut of_each = members.iter().map(|(_, report)| libraries::measured(report, *side));
-        let first = of_each.next().unwrap_or_default();
-        of_each.any(|other| other != first)
-    };
-    let sides: Vec<Side> = [Side::Cpu, Side::Gpu].into_iter().filter(differs).collect();
-    let side = |side: &Side| {
-        let list = |(name, report): &(&str, &Report)| {
-            let found = Vec::from_iter(libraries::measured(report, *side));
-            format!("{name}: {}", if found.is_empty() { "none".into() } else { found.join(", ") })
-        };
-        format!("{}: {}.", side.label(), members.iter().map(list).collect::<Vec<_>>().join("; "))
-    };
-    let sides: Vec<String> = sides.iter().map(side).collect();
-    (!sides.is_empty()).then(|| format!("The reports have times of different libraries. {}", sides.join(" ")))
+    shown.map(table).chain([Block::paragraph(note)]).collect()
 }

@@ -61,13 +61,4 @@ mod tests {
             assert!(html.contains(expected), "{expected}\n{html}");
         }
     }
-
-    #[test]
-    fn a_report_of_one_side_says_that_there_is_no_speed_up() {
-        let mut report = example::full();
-        report.rows.retain(|row| row.backend == "cpu");
-        let html = answer(&report).into_string();
-        assert!(html.contains("CPU only: no GPU variant was selected."), "{html}");
-        assert!(html.contains("data-label=\"fastest\">openblas</td>"), "the libraries are compared: {html}");
-    }
 }

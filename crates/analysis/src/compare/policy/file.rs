@@ -42,10 +42,9 @@ pub fn parse(name: &str, text: &str) -> Result<Policy> {
 fn parsed(name: &str, text: &str) -> Result<Policy> {
     let is_json = text.trim_start().starts_with('{');
     ensure!(!is_json, "{name}:1: this is JSON, and a policy is TOML: docs/compare-policy.md lists its keys");
-    let file: PolicyFile = toml_reader::read(text).map_err(|mut error| {
+    let file: PolicyFile = toml_reader::read(text).map_err(|error| {
         let mut problem = None;
-        if let Problem::UnknownKey { key, valid } = &mut error.problem {
-            valid.retain(|key| !FORMER.contains(&key.as_str()));
+        if let Problem::UnknownKey { key, .. } = &error.problem {
             let above = || format!("'{key}' applies to the whole comparison: write it above the first table");
             problem = WHOLE.contains(&key.as_str()).then(above);
         }
@@ -71,15 +70,8 @@ fn parsed(name: &str, text: &str) -> Result<Policy> {
 /// Keys that apply to the whole comparison.
 const WHOLE: [&str; 4] = ["alpha", "accept-missing", "accept-inconclusive", "cross-machine"];
 
-/// Former names of keys, which are read but not recommended.
-const FORMER: [&str; 2] = ["run-spread", "accept-unsure"];
-
 /// Keys that may be at the top and in tables of cells.
-const LIMITS: [&str; 5] =
-    ["threshold", "mean-threshold", "variation-between-runs", "run-spread", "error-growth"];
-
-/// Earlier names of facts, each with the present one.
-const RENAMED_FACTS: [(&str, &str); 2] = [("processors", "cpus"), ("place-variables", "path-variables")];
+const LIMITS: [&str; 4] = ["threshold", "mean-threshold", "variation-between-runs", "error-growth"];
 
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -88,14 +80,13 @@ struct PolicyFile {
     threshold: Option<f64>,
     #[serde(deserialize_with = "share")]
     mean_threshold: Option<f64>,
-    #[serde(deserialize_with = "share", alias = "run-spread")]
+    #[serde(deserialize_with = "share")]
     variation_between_runs: Option<f64>,
     #[serde(deserialize_with = "growth")]
     error_growth: Option<f64>,
     #[serde(deserialize_with = "chance")]
     alpha: Option<f64>,
     accept_missing: bool,
-    #[serde(alias = "accept-unsure")]
     accept_inconclusive: bool,
     cross_machine: bool,
     #[serde(deserialize_with = "severities")]
@@ -116,7 +107,7 @@ struct PolicyTable {
     threshold: Option<f64>,
     #[serde(deserialize_with = "share")]
     mean_threshold: Option<f64>,
-    #[serde(deserialize_with = "share", alias = "run-spread")]
+    #[serde(deserialize_with = "share")]
     variation_between_runs: Option<f64>,
     #[serde(deserialize_with = "growth")]
     error_growth: Option<f64>,
@@ -208,8 +199,6 @@ impl TryFrom<String> for FactName {
     type Error = anyhow::Error;
 
     fn try_from(name: String) -> Result<Self> {
-        let renamed = RENAMED_FACTS.into_iter().find(|(old, _)| *old == name);
-        let name = renamed.map_or(name, |(_, new)| new.to_owned());
         let facts = || environment::FACTS.iter().map(|fact| fact.name);
         if facts().any(|fact| fact == name) {
             return Ok(FactName(name));

@@ -1,6 +1,5 @@
 //! The sweeps of a report: their tables, notes and legend, for the first screen and other overviews.
 
-mod larger;
 pub mod notes;
 
 use crate::report::sentences::largest;
