@@ -99,7 +99,7 @@ fn invalid_merges_are_refused_in_one_line() {
         "",
         "merge -o x.json => required arguments
         merge a b => --out
-        merge a b -o m.json => m.json exists: choose another file with --out, or replace it with --force
+        merge a b -o m.json => m.json exists: name another file with --out, or replace it with --force
         merge a b -o a => a is a folder: name a file in it, such as --out a/fleet.json
         merge a a/report.json -o x.json => a and a/report.json are the same report: name it once
         merge a text.json -o x.json => text.json: not a JSON object

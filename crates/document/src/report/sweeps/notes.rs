@@ -1,6 +1,6 @@
 //! The title of a report, and sentences about its sweeps: variants, first use, costs.
 
-use gpubench_analysis::answer::first_use::{FirstUse, calls_to_repay, condition};
+use gpubench_analysis::answer::first_use::{FirstUse, calls_to_repay};
 use gpubench_analysis::answer::{Comparison, Contender, Kind, Names, Pair, Versus, has_both_caches};
 use gpubench_ops as op;
 use gpubench_report::Side;
@@ -126,7 +126,7 @@ impl Sweeps<'_> {
         let calls: Vec<String> = calls.collect();
         let repaid = match calls.join(", ") {
             calls if calls.is_empty() => calls,
-            calls => format!(" Calls at the largest N to repay it ({}): {calls}.", condition(Kind::Resident)),
+            calls => format!(" Calls at the largest N to repay it (host clock, data on the GPU): {calls}."),
         };
         (!costs.is_empty()).then(|| {
             format!("First use of {}: {}.{repaid}", self.versus.noun(Contender::B), costs.join("; "))

@@ -131,17 +131,6 @@ All cells in this table: f32, threshold 5%.
 }
 
 #[test]
-fn no_name_is_a_mention_in_markdown() {
-    let mut comparison = example::full();
-    comparison.cells[0].reason = "@someone broke it".into();
-    comparison.notes[0].text = "mail a@b.c".into();
-    let text = text("md", &comparison);
-    assert!(text.contains("cold: @<!-- -->someone broke it\n"), "{text}");
-    assert!(text.contains("| @<!-- -->someone broke it |") && text.contains("a@<!-- -->b.c"), "{text}");
-    assert_eq!(text.matches('@').count(), text.matches("@<!-- -->").count());
-}
-
-#[test]
 fn csv_has_every_figure_of_a_cell() {
     let records = gpubench_text::csv::records(&text("csv", &example::full())).unwrap();
     assert_eq!(records.len(), 16);
