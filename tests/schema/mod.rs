@@ -9,6 +9,8 @@ mod reports;
 use std::collections::BTreeSet;
 
 use gpubench::report::{Report, SCHEMA};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::cli::items;
@@ -157,13 +159,12 @@ fn words_of_the_schema_are_those_that_are_written() {
         ("execute/grade", "A B C D"),
         ("cache", "cold hot"),
     ] {
-        for word in words.split_whitespace() {
-            let mut value = serde_json::to_value(complete()).unwrap();
-            *value.pointer_mut(&format!("/rows/0/{place}")).unwrap() = word.into();
-            assert_fits(SCHEMA, &value);
-            let read: Report = serde_json::from_value(value.clone()).unwrap();
-            assert_eq!(serde_json::to_value(read).unwrap(), value, "{word}");
-        }
+        assert_words::<Report>(
+            SCHEMA,
+            &serde_json::to_value(complete()).unwrap(),
+            &format!("/rows/0/{place}"),
+            words,
+        );
     }
 }
 
@@ -221,6 +222,17 @@ fn assert_same_keys(
             remove(value.pointer_mut(place).unwrap(), &key);
             assert_eq!(validator.is_valid(&value), is_readable(&key, &value), "{path}");
         }
+    }
+}
+
+/// Asserts that each of the words at a place fits the schema, and that reading and writing keeps it.
+fn assert_words<T: Serialize + DeserializeOwned>(schema: &str, complete: &Value, place: &str, words: &str) {
+    for word in words.split_whitespace() {
+        let mut value = complete.clone();
+        *value.pointer_mut(place).unwrap() = word.into();
+        assert_fits(schema, &value);
+        let read: T = serde_json::from_value(value.clone()).unwrap();
+        assert_eq!(serde_json::to_value(read).unwrap(), value, "{word}");
     }
 }
 

@@ -251,7 +251,7 @@ mod tests {
         ] {
             assert!(shapes(line).contains(expected), "{line}: {}", shapes(line));
         }
-        let error = of(op::find("fft").unwrap(), &options("--batch 4")).unwrap_err().to_string();
-        assert!(error.contains("fft has no shapes") && error.contains("choose --ops from"), "{error}");
+        let error = of(op::find("spmv").unwrap(), &options("--batch 4")).unwrap_err().to_string();
+        assert!(error.contains("spmv has no shapes") && error.contains("choose --ops from"), "{error}");
     }
 }

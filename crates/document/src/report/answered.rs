@@ -7,8 +7,8 @@ use gpubench_report::report::{Report, Row};
 use gpubench_report::shape::Shape;
 use serde::Serialize;
 
-use crate::report::crossover_text::{crossover_clause, plain};
-use crate::report::sentences::{Line, paragraph};
+use crate::report::crossover_text::crossover_clause;
+use crate::report::sentences::paragraph;
 use gpubench_analysis::answer::cost::Kind;
 use gpubench_analysis::answer::crossover::{Crossover, Place, Stretch, crossovers};
 use gpubench_analysis::answer::first_use::{FirstUse, Repayment, repayment};
@@ -29,7 +29,7 @@ impl<'a> Answered<'a> {
         let (versus, sections) = (Versus::of(report), sections(report));
         let answer = Answer {
             versus: versus.is_named().then(|| keyed(versus, |one| versus.name(one))),
-            words: paragraph(report).iter().map(Line::to_string).collect(),
+            words: paragraph(report),
             sections: sections.iter().map(|section| SectionAnswer::of(report, section)).collect(),
         };
         Answered { report, answer }
@@ -142,7 +142,7 @@ impl CrossoverAnswer {
             interval: found.interval.map(at),
             interval_ends: found.interval.map(word),
             changes: found.changes.iter().map(change).collect(),
-            words: plain(&crossover_clause(found, versus)),
+            words: crossover_clause(found, versus),
             winners: found.stretches.iter().map(winner).collect(),
             unreliable: found.is_unreliable,
         }

@@ -1,29 +1,9 @@
-//! Writes crossovers as text, for tables and for sentences. Figures in sentences have no-break spaces, so that no line break
-//! separates a number from its unit.
-
-use std::fmt::Display;
+//! Writes crossovers as text, for tables and for sentences.
 
 use gpubench_report::measure::stats::significant_digits;
 
 use gpubench_analysis::answer::crossover::{Crossover, Place, Stretch};
 use gpubench_analysis::answer::{Contender, Versus};
-
-const NO_BREAK: &str = "\u{a0}";
-
-/// A figure of several words, such as `GPU 12x` or `94 %`, unbroken.
-pub(crate) fn figure(text: impl Display) -> String {
-    text.to_string().replace(' ', NO_BREAK)
-}
-
-/// `N = 310`, unbroken.
-pub(crate) fn size_figure(n: impl Display) -> String {
-    figure(format!("N = {n}"))
-}
-
-/// A sentence with ordinary blanks, for terminals, Markdown and JSON.
-pub fn plain(sentence: &str) -> String {
-    sentence.replace(NO_BREAK, " ")
-}
 
 /// A size with the digits that its interval supports and one more, from 2 to 4: `310`, `1450`.
 pub fn size_text(size: f64, interval: [Place; 2]) -> String {
@@ -95,7 +75,7 @@ fn place(found: &Crossover) -> String {
     }
 }
 
-/// `the GPU is faster from N = 310 (290 to 335)`, or the faster contender per range of sizes. [`plain`] replaces no-break spaces.
+/// `the GPU is faster from N = 310 (290 to 335)`, or the faster contender per range of sizes.
 pub fn crossover_clause(found: &Crossover, versus: Versus<'_>) -> String {
     let clause = clause(found, versus);
     if found.is_unreliable { clause + " (unreliable)" } else { clause }
@@ -117,10 +97,10 @@ fn clause(found: &Crossover, versus: Versus<'_>) -> String {
                 |stretch: &&Stretch| stretch.first as f64 > end && stretch.winner != Some(Contender::B);
             let above: Vec<Stretch> = found.stretches.iter().filter(unlike).copied().collect();
             let but = if above.is_empty() { String::new() } else { format!("; {}", stretches_text(&above)) };
-            format!("{b} is faster from {}{interval}{also}{but}", size_figure(size_text))
+            format!("{b} is faster from N = {size_text}{interval}{also}{but}")
         }
         (Some(Place::Beyond), Some(also)) => {
-            format!("{a} is faster at {}, {b} only {also}", size_figure(found.largest))
+            format!("{a} is faster at N = {}, {b} only {also}", found.largest)
         }
         _ => match &found.stretches[..] {
             [Stretch { first, last, winner: Some(winner) }] => {
@@ -138,8 +118,8 @@ fn clause(found: &Crossover, versus: Versus<'_>) -> String {
 fn stretches_text(stretches: &[Stretch], versus: Versus<'_>) -> String {
     let text = |Stretch { first, last, winner }: &Stretch| {
         let sizes = match first == last {
-            true => format!("at {}", size_figure(first)),
-            false => format!("from {} to {last}", size_figure(first)),
+            true => format!("at N = {first}"),
+            false => format!("from N = {first} to {last}"),
         };
         match winner {
             Some(winner) => format!("{} is faster {sizes}", versus.noun(*winner)),
@@ -225,7 +205,7 @@ mod tests {
     }
 
     fn words(found: &Crossover) -> String {
-        plain(&crossover_clause(found, Versus::SIDES))
+        crossover_clause(found, Versus::SIDES)
     }
 
     fn shown(found: &Crossover) -> [String; 2] {

@@ -67,7 +67,7 @@ fn answer(report: &Report) -> Vec<Block> {
 /// The answer in sentences, one per op; `None` where no case has both sides.
 pub fn in_words(report: &Report) -> Option<Block> {
     let has_both = Sweeps::of(report).comparisons() > 0;
-    Block::items(paragraph(report).iter().filter(|_| has_both).map(ToString::to_string))
+    Block::items(paragraph(report).into_iter().filter(|_| has_both))
 }
 
 /// The cost of the first use, and the phases of calls with their copies.
