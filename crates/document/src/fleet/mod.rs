@@ -28,17 +28,19 @@ type KeyColumn = (&'static str, fn(&LineKey) -> String);
 
 /// The columns that may be needed to name a case; op and size always are.
 const KEYS: [KeyColumn; 9] = [
-    ("op", |key| key.op.clone()),
+    ("op", |key| key.case.op.clone()),
     ("variant", |key| key.variant.clone().unwrap_or("-".into())),
-    ("dtype", |key| key.dtype.to_string()),
+    ("dtype", |key| key.case.dtype.to_string()),
     ("cache", |key| key.cache.to_string()),
-    ("shape", |key| key.shape.as_ref().map_or("-".into(), ToString::to_string)),
-    ("density", |key| key.density.filter(|_| key.matrix.is_none()).map_or("-".into(), density_text)),
-    ("matrix", |key| {
-        Family { matrix: key.matrix.as_deref(), ..Family::default() }.text().unwrap_or("-".into())
+    ("shape", |key| key.case.shape.as_ref().map_or("-".into(), ToString::to_string)),
+    ("density", |key| {
+        key.case.density.filter(|_| key.case.matrix.is_none()).map_or("-".into(), density_text)
     }),
-    ("seed", |key| key.seed.to_string()),
-    ("N", |key| key.n.to_string()),
+    ("matrix", |key| {
+        Family { matrix: key.case.matrix.as_deref(), ..Family::default() }.text().unwrap_or("-".into())
+    }),
+    ("seed", |key| key.case.seed.to_string()),
+    ("N", |key| key.case.n.to_string()),
 ];
 
 /// Members, tables and findings of a fleet. Its JSON lacks the reports.

@@ -20,7 +20,7 @@ pub fn size_text(size: f64, interval: [Place; 2]) -> String {
 }
 
 /// `290 to 335`; `None` without a crossover, or where the interval is a point.
-pub fn interval_text(found: &Crossover) -> Option<String> {
+pub fn interval_text(found: &Crossover<'_>) -> Option<String> {
     let (Some(Place::At(_)), [Place::At(low), Place::At(high)]) = (found.from, found.interval) else {
         return None;
     };
@@ -29,7 +29,7 @@ pub fn interval_text(found: &Crossover) -> Option<String> {
 }
 
 /// The crossover for a table: `310 (290 to 335)`, `100 or less`, `not up to 2048`, `at most 187`, or `not measurable`.
-pub fn crossover_text(found: &Crossover) -> String {
+pub fn crossover_text(found: &Crossover<'_>) -> String {
     let place = place_text(found);
     match interval_text(found) {
         Some(interval) => format!("{place} ({interval})"),
@@ -39,7 +39,7 @@ pub fn crossover_text(found: &Crossover) -> String {
 
 /// The crossover in a column of the table of sweeps: `~312`, `≤ 100` (faster at every size), `none`, `some`, the range of an
 /// unknown one (`100–187`, or `1330–?` without an end), or `?`. A `+` says that B is also faster at some smaller sizes.
-pub(crate) fn short(found: &Crossover) -> String {
+pub(crate) fn short(found: &Crossover<'_>) -> String {
     let size = |size| size_text(size, found.interval);
     let place = match (found.from, found.interval) {
         (Some(Place::Below), _) => format!("≤ {}", found.smallest),
@@ -57,12 +57,12 @@ pub(crate) fn short(found: &Crossover) -> String {
 }
 
 /// The crossover without its interval, with a `!` where it comes from unreliable times.
-pub fn place_text(found: &Crossover) -> String {
+pub fn place_text(found: &Crossover<'_>) -> String {
     let place = place(found);
     if found.is_unreliable { place + "!" } else { place }
 }
 
-fn place(found: &Crossover) -> String {
+fn place(found: &Crossover<'_>) -> String {
     match found.from {
         Some(Place::Below) => format!("{} or less", found.smallest),
         Some(Place::At(size)) => size_text(size, found.interval),
@@ -76,12 +76,12 @@ fn place(found: &Crossover) -> String {
 }
 
 /// `the GPU is faster from N = 310 (290 to 335)`, or the faster contender per range of sizes.
-pub fn crossover_clause(found: &Crossover, versus: Versus<'_>) -> String {
+pub fn crossover_clause(found: &Crossover<'_>, versus: Versus<'_>) -> String {
     let clause = clause(found, versus);
     if found.is_unreliable { clause + " (unreliable)" } else { clause }
 }
 
-fn clause(found: &Crossover, versus: Versus<'_>) -> String {
+fn clause(found: &Crossover<'_>, versus: Versus<'_>) -> String {
     let [a, b] = Contender::BOTH.map(|one| versus.noun(one));
     let stretches_text = |stretches: &[Stretch]| stretches_text(stretches, versus);
     if found.is_one_size() {
@@ -135,7 +135,7 @@ pub(crate) fn neither(versus: Versus<'_>) -> &'static str {
 }
 
 /// The ranges below the crossover in which B is faster: `up to 200 and from 450 to 700`.
-pub fn ranges_below(found: &Crossover) -> Option<String> {
+pub fn ranges_below(found: &Crossover<'_>) -> Option<String> {
     let mut begins: Option<f64> = None;
     let mut ranges = vec![];
     for (size, above) in &found.changes {
@@ -152,12 +152,13 @@ pub fn ranges_below(found: &Crossover) -> Option<String> {
 mod tests {
     use super::*;
     use gpubench_analysis::answer::Kind;
+    use gpubench_report::case::Family;
 
     fn found(
         from: Option<Place>,
         interval: [Place; 2],
         stretches: &[(u64, u64, Option<Contender>)],
-    ) -> Crossover {
+    ) -> Crossover<'static> {
         let changes = if let Some(Place::At(size)) = from { vec![(size, Contender::B)] } else { vec![] };
         let stretch = |(first, last, winner): &(u64, u64, Option<Contender>)| Stretch {
             first: *first,
@@ -165,9 +166,7 @@ mod tests {
             winner: *winner,
         };
         Crossover {
-            shape: None,
-            density: None,
-            matrix: None,
+            family: Family::default(),
             kind: Kind::Resident,
             smallest: 100,
             largest: 2048,
@@ -204,11 +203,11 @@ mod tests {
         assert_eq!(size_text(3.4, [at(3.4), at(3.4)]), "3");
     }
 
-    fn words(found: &Crossover) -> String {
+    fn words(found: &Crossover<'_>) -> String {
         crossover_clause(found, Versus::SIDES)
     }
 
-    fn shown(found: &Crossover) -> [String; 2] {
+    fn shown(found: &Crossover<'_>) -> [String; 2] {
         [crossover_text(found), words(found)]
     }
 

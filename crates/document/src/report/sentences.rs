@@ -66,7 +66,7 @@ fn about(report: &Report, section: &Section<'_>) -> Option<String> {
     let part = &section.comparisons;
     let resident = crossover(part, Kind::Resident)?;
     let (n, pair) = largest(part, Kind::Resident)?;
-    let (dtype, family) = (section.dtype.words(), resident.family().clause());
+    let (dtype, family) = (section.dtype.words(), resident.family.clause());
     let kernel = largest(part, Kind::Kernel).filter(|(at, _)| *at == n);
     let kernel =
         kernel.map(|(_, pair)| format!("; kernel alone {}", pair.speed_up.text_in_words(pair.versus)));

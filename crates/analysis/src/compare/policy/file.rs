@@ -1,7 +1,6 @@
 //! Reads policy files: TOML with defaults at the top, `[environment]` and `[[cell]]` tables.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail, ensure};
@@ -11,7 +10,7 @@ use gpubench_text::size_filter::SizeFilter;
 use gpubench_text::toml_reader::{self, Problem, Scalar, checked, line_of};
 use gpubench_text::{limited, percent, words};
 use serde::Deserialize;
-use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::de::{self, Deserializer};
 use toml::Spanned;
 
 use super::{CellTable, Limits, Policy};
@@ -169,29 +168,12 @@ fn chance<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::
 
 /// Reads the `[environment]` table: the severity of each fact.
 fn severities<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Severity>, D::Error> {
-    deserializer.deserialize_map(SeveritiesVisitor)
-}
-
-struct SeveritiesVisitor;
-
-impl<'de> Visitor<'de> for SeveritiesVisitor {
-    type Value = BTreeMap<String, Severity>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a table of facts such as gpu-model = \"block\"")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut facts: A) -> Result<Self::Value, A::Error> {
-        let mut severities = BTreeMap::new();
-        while let Some((FactName(name), SeverityName(severity))) = facts.next_entry()? {
-            severities.insert(name, severity);
-        }
-        Ok(severities)
-    }
+    let facts = BTreeMap::<FactName, SeverityName>::deserialize(deserializer)?;
+    Ok(facts.into_iter().map(|(FactName(name), SeverityName(severity))| (name, severity)).collect())
 }
 
 /// The name of a known fact.
-#[derive(Deserialize)]
+#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(try_from = "String")]
 struct FactName(String);
 

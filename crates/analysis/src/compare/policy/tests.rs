@@ -6,8 +6,7 @@ use super::file::parse;
 use super::*;
 
 fn cell(op: &str, n: u64, variant: &str) -> Cell {
-    let case =
-        Case { op: op.into(), n, dtype: DType::F32, density: None, shape: None, matrix: None, seed: 1 };
+    let case = Case::square(op, n, DType::F32, 1);
     let backend = if variant.starts_with("cu") { "cuda" } else { "cpu" };
     Cell { case, backend: backend.into(), variant: variant.into(), cache: Cache::Cold }
 }
