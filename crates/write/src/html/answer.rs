@@ -1,5 +1,6 @@
 //! The answer of one report: incorrect answers, the sentence about all ops, and the table of the first screen.
 
+use gpubench_analysis::answer::Versus;
 use gpubench_document::blocks::{Block, DocumentSection};
 use gpubench_document::report::problems::first_lines;
 use gpubench_document::report::screen::legend;
@@ -7,6 +8,7 @@ use gpubench_document::report::sentences::paragraph;
 use gpubench_document::report::sweeps::Sweeps;
 use gpubench_document::report::sweeps::notes::title;
 use gpubench_report::report::Report;
+use gpubench_text::words::capitalised;
 
 use super::blocks::blocks;
 use super::markup::{Html, classed};
@@ -16,6 +18,8 @@ pub(crate) fn answer(report: &Report) -> Html {
     let early = first_lines(report, "see Warnings", None);
     let early = early.into_iter().map(|text| classed("p", "early").holding(text)).collect::<Html>();
     let lead = paragraph(report).into_iter().next().unwrap_or_else(|| title(report));
+    // The name of a contender stays as it is.
+    let lead = if Versus::of(report).is_named() { lead } else { capitalised(&lead) };
     let legend =
         DocumentSection { is_folded: true, ..DocumentSection::new("What the columns mean", vec![legend()]) };
     let table = Sweeps::of(report).table(false);
