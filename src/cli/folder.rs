@@ -116,6 +116,22 @@ pub(crate) fn named(out: Option<&Path>) -> Result<Option<&Path>> {
     Ok(out)
 }
 
+/// Refuses a path in `--out` that cannot take a file such as `example`, before any work.
+pub(crate) fn check_file(out: &Path, example: &str, force: bool) -> Result<()> {
+    let shown = out.display();
+    ensure!(!out.as_os_str().is_empty(), "--out is empty: name a file such as {example}, or - for stdout");
+    ensure!(
+        !out.is_dir(),
+        "{shown} is a folder: name a file in it, such as --out {}",
+        out.join(example).display()
+    );
+    ensure!(
+        force || out == Path::new("-") || !out.exists(),
+        "{shown} exists: name another file with --out, or replace it with --force"
+    );
+    Ok(())
+}
+
 /// Returns the result files in a folder: the report and the merged report first, then the others by name.
 fn results_in(path: &Path) -> Vec<String> {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();

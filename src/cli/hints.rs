@@ -10,26 +10,17 @@ use crate::settings::names;
 use crate::write::chart;
 
 /// Options of other programs, each with the hint for it. Suggestions by spelling would be wrong for them.
-const OTHERS: &[(&str, &str)] = &[
-    ("time", "did you mean '--max-time'?"),
-    ("n", "did you mean '--sizes'?"),
-    ("m", "did you mean '--shape m=4096,n=512,k=64'?"),
-    ("k", "did you mean '--shape m=4096,n=512,k=64'?"),
+const OTHERS: [(&str, &str); 4] = [
+    ("time", "max-time"),
+    ("n", "sizes"),
+    ("m", "shape m=4096,n=512,k=64"),
+    ("k", "shape m=4096,n=512,k=64"),
 ];
 
-/// Returns the hint for an argument that `command`, which `line` calls, does not have, to follow a colon; `None` if nothing is similar
-/// enough.
-pub(crate) fn for_argument(gpubench: &Command, command: &Command, line: &str, word: &str) -> Option<String> {
+/// Returns the hint for an argument that `command` does not have, to follow a colon; `None` if nothing is similar enough.
+pub(crate) fn for_argument(command: &Command, word: &str) -> Option<String> {
     let meant = match word.strip_prefix("--") {
-        Some(option) => {
-            if let Some((_, hint)) = OTHERS.iter().find(|(other, _)| *other == option) {
-                return has_option(command, "sizes").then(|| (*hint).to_owned());
-            }
-            if command.get_positionals().any(|arg| arg.get_id() == option) {
-                return Some(format!("write its value alone, as in '{line} VALUE'"));
-            }
-            for_option(gpubench, command, option)?
-        }
+        Some(option) => for_option(command, option)?,
         None if word.starts_with('-') => return None,
         None => for_word(command, word)?,
     };
@@ -39,7 +30,6 @@ pub(crate) fn for_argument(gpubench: &Command, command: &Command, line: &str, wo
 /// Returns the hint for a word where a command was expected, to follow a colon; `None` if the nearest command is the hint.
 pub(crate) fn for_command(word: &str) -> Option<String> {
     let meant = match word {
-        "version" => "gpubench --version".to_owned(),
         op if is_op(op) => format!("gpubench run --ops {op}"),
         sweep if built_in().any(|name| name == sweep) => format!("gpubench run {sweep}"),
         _ => return None,
@@ -47,13 +37,13 @@ pub(crate) fn for_command(word: &str) -> Option<String> {
     Some(format!("did you mean '{meant}'?"))
 }
 
-/// Returns the meaning of an unknown `--option`: the option that takes this word as its value, a command, or the option of the nearest name.
-fn for_option(gpubench: &Command, command: &Command, option: &str) -> Option<String> {
+/// Returns the meaning of an unknown `--option`: the option that takes this word as its value, or the option of the nearest name.
+fn for_option(command: &Command, option: &str) -> Option<String> {
+    if let Some((_, meant)) = OTHERS.iter().find(|(other, _)| *other == option) {
+        return has_option(command, "sizes").then(|| format!("--{meant}"));
+    }
     if let Some(value) = value_of_an_option(command, option) {
         return Some(value);
-    }
-    if is_shown_command(gpubench, option) {
-        return Some(format!("gpubench {option}"));
     }
     // Hidden options are for gpubench's own tests.
     let options = command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(|arg| arg.get_long());
@@ -111,8 +101,4 @@ fn built_in() -> impl Iterator<Item = &'static str> {
 
 fn has_option(command: &Command, option: &str) -> bool {
     command.get_arguments().any(|arg| arg.get_long() == Some(option))
-}
-
-fn is_shown_command(gpubench: &Command, word: &str) -> bool {
-    gpubench.find_subcommand(word).is_some_and(|found| !found.is_hide_set())
 }

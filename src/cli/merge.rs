@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use clap::Args;
 use gpubench_text::count::counted;
 
+use super::folder::check_file;
 use super::stream;
 use crate::fleet;
 
@@ -46,16 +47,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<()> {
     let out = args.out.as_path();
     let to_stdout = out == Path::new("-");
     let shown = out.display();
-    ensure!(!out.as_os_str().is_empty(), "--out names no file: name one, such as --out fleet.json");
-    ensure!(
-        !out.is_dir(),
-        "{shown} is a folder: name a file in it, such as --out {}",
-        out.join("fleet.json").display()
-    );
-    ensure!(
-        to_stdout || args.force || !out.exists(),
-        "{shown} exists: choose another file with --out, or replace it with --force"
-    );
+    check_file(out, "fleet.json", args.force)?;
     let names: Option<Vec<String>> =
         args.names.as_ref().map(|names| names.split(',').map(|name| name.trim().to_owned()).collect());
     let merged = fleet::merge(fleet::sources(&args.reports)?, names.as_deref())?;

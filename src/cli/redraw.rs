@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow};
 
 use super::args::{PlotArgs, ReportArgs};
+use super::folder::check_file;
 use super::newest::named_or_newest;
 use super::stream;
 use super::values::parsed;
@@ -43,7 +44,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<()> {
 pub(crate) fn report(args: &ReportArgs) -> Result<()> {
     let out = Some(args.out.as_path()).filter(|out| *out != Path::new("-"));
     if let Some(out) = out {
-        check_page(out, args.force)?;
+        check_file(out, "report.html", args.force)?;
     }
     let reports = named_or_newest(&args.reports)?;
     let fleets = load(&reports, args.versus.as_ref())?;
@@ -55,18 +56,6 @@ pub(crate) fn report(args: &ReportArgs) -> Result<()> {
         Some(out) => file::write_atomic(out, page.as_bytes()),
         None => stream::print(&page),
     }
-}
-
-/// Refuses an output path that cannot take the page, before any work.
-fn check_page(out: &Path, force: bool) -> Result<()> {
-    let shown = out.display();
-    ensure!(!out.as_os_str().is_empty(), "--out is empty: name a file, or - for stdout");
-    ensure!(!out.is_dir(), "--out {shown} is a folder: name a file in it, such as {shown}/report.html");
-    ensure!(
-        force || !out.exists(),
-        "{shown} exists: name another file with --out, or replace it with --force"
-    );
-    Ok(())
 }
 
 /// Reads reports and merged files, which compare the contenders `names` if the user gave any.

@@ -80,7 +80,7 @@ pub(crate) fn line(error: &clap::Error, args: &[impl AsRef<OsStr>]) -> String {
         ErrorKind::UnknownArgument => {
             let word = context_text(ContextKind::InvalidArg).unwrap_or_default();
             let of = inner.as_ref().or(command.as_ref()).unwrap_or(&definition);
-            let hint = hints::for_argument(&definition, of, &line, word).map(|hint| format!(": {hint}"));
+            let hint = hints::for_argument(of, word).map(|hint| format!(": {hint}"));
             format!("unknown argument '{word}'{}{help}", hint.unwrap_or_default())
         }
         ErrorKind::ValueValidation if refusal(error).is_some_and(|refusal| refusal.quotes) => {

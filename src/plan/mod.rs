@@ -252,20 +252,16 @@ fn nothing_to_run(sweeps: &[OpSweep], tables: &[BackendVariants]) -> String {
     let ops = names(|sweep| vec![sweep.op.clone()]);
     let backends = names(|sweep| sweep.backends.clone());
     let dtypes = names(|sweep| sweep.dtypes.iter().map(ToString::to_string).collect());
-    if sweeps.iter().all(|sweep| offered(sweep, tables).next().is_none()) {
-        format!("nothing to run: {backends} has no variant of {ops}; see 'gpubench list'")
-    } else if sweeps.iter().all(|sweep| choose(sweep, tables).is_empty()) {
-        format!("nothing to run: no variant of {ops} on {backends} runs by default; add --variants '*'")
-    } else if sweeps.iter().any(|sweep| sweep.shapes.iter().any(|one| one.shape.is_some())) {
-        format!(
-            "nothing to run: no chosen variant of {ops} on {backends} computes {dtypes} in these shapes; change --backends, \
-             --variants or --shape"
-        )
-    } else {
-        format!(
-            "nothing to run: no chosen variant of {ops} on {backends} supports {dtypes}; change --dtypes or --variants"
-        )
+    if sweeps.iter().all(|sweep| choose(sweep, tables).is_empty()) {
+        return format!(
+            "nothing to run: {backends} has no chosen variant of {ops}; see 'gpubench list', and add --variants '*' for those \
+             that do not run by default"
+        );
     }
+    format!(
+        "nothing to run: no chosen variant of {ops} on {backends} computes {dtypes} in these shapes; change --dtypes, \
+         --variants or --shape"
+    )
 }
 
 #[cfg(test)]

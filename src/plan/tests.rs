@@ -107,10 +107,10 @@ fn a_pattern_without_a_match_names_the_nearest_variant() {
 #[test]
 fn an_empty_plan_says_what_to_change() {
     for (settings, expected) in [
-        (settings("--ops svd --sizes 4"), "has no variant of svd"),
+        (settings("--ops svd --sizes 4"), "has no chosen variant of svd"),
         (
             settings("--ops matmul --dtypes f64 --variants cublas-tf32"),
-            "supports f64; change --dtypes or --variants",
+            "computes f64 in these shapes; change --dtypes",
         ),
     ] {
         let message = refused(&settings);

@@ -116,11 +116,4 @@ mod tests {
             assert!(message.contains(expected), "{message}");
         }
     }
-
-    proptest::proptest! {
-        #[test]
-        fn no_list_panics(text in ".*") {
-            let _ = checked(&text, &["mine"]);
-        }
-    }
 }

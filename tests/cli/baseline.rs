@@ -133,7 +133,7 @@ fn a_baseline_that_a_repetition_would_not_pass_is_refused() {
     let advice = ["inconclusive more often than not", "\nSave 5 passes (--passes 5).\n"];
     folder.run_line(three).exits(1).complains(&advice);
     let warned = folder.succeeds(&format!("{three} --accept-noisy"));
-    let next = "mostly inconclusive (exit code 3). Next: save 5 passes (--passes 5).\n";
+    let next = "mostly inconclusive (exit code 3). Save 5 passes (--passes 5).\n";
     let warned = warned.prints(&[next]).stdout;
     assert!(!saved.stdout.contains("Warning"), "{}", saved.stdout);
     let first = warned.lines().next().unwrap_or_default();

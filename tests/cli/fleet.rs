@@ -99,7 +99,7 @@ fn invalid_merges_are_refused_in_one_line() {
         "",
         "merge -o x.json => required arguments
         merge a b => --out
-        merge a b -o m.json => m.json exists: choose another file with --out, or replace it with --force
+        merge a b -o m.json => m.json exists: name another file with --out, or replace it with --force
         merge a b -o a => a is a folder: name a file in it, such as --out a/fleet.json
         merge a a/report.json -o x.json => a and a/report.json are the same report: name it once
         merge a text.json -o x.json => text.json: not a JSON object
@@ -127,7 +127,7 @@ fn every_device_has_a_run_of_its_own_and_the_slow_one_is_reported() {
     assert_eq!(members(&fleet), 4);
     assert!(names(&fleet)[2].ends_with(" GPU 2"), "{:?}", names(&fleet));
     assert!(ended.stdout.starts_with("4 reports, 4 devices, 1 host\n"), "{}", ended.stdout);
-    let (slow, limit) = ("slower than the median of 3 similar devices", "power limit 550 W instead of 700 W");
+    let (slow, limit) = ("slower than the median of 3 similar devices", "power-limit 550 W instead of 700 W");
     assert_contains(&flat(&ended.stdout), &[slow, &format!("different from the others: {limit}")]);
     assert_eq!(ended.stdout.matches(" GPU 2 is 1").count(), 1, "{}", ended.stdout);
     assert_eq!(folder.succeeds("show out").stdout, ended.stdout);

@@ -62,13 +62,9 @@ fn options_and_commands_of_other_programs_get_what_to_write_here() {
         run --quick => did you mean '--config quick'?
         run --matmul => did you mean '--ops matmul'?
         run --f64 => did you mean '--dtypes f64'?
-        run --list => unknown argument '--list': did you mean 'gpubench list'?
-        --doctor => did you mean 'gpubench doctor'?
         run --time 5s => did you mean '--max-time'?
         run --k 64 => unknown argument '--k': did you mean '--shape m=4096,n=512,k=64'?
         run --shape 4096x512x512 => --shape, --batch and --layout need the op whose shape it is: add --ops
-        list --ops fft => write its value alone, as in 'gpubench list VALUE'
-        version => unknown command 'version': did you mean 'gpubench --version'?
         matmul => unknown command 'matmul': did you mean 'gpubench run --ops matmul'?
         run --formt json => did you mean '--format'?
         run --smaples=3 => did you mean '--samples'?

@@ -83,10 +83,8 @@ fn every_target_has_a_program_for_cargo_fuzz() {
     // The package that is published has no folder `fuzz`.
     let Ok(manifest) = fs::read_to_string(fuzz.join("Cargo.toml")) else { return };
     for Target { name, .. } in &TARGETS {
-        assert!(manifest.contains(&format!("name = \"{name}\"")), "{name}");
-        let program = fs::read_to_string(fuzz.join(format!("fuzz_targets/{name}.rs"))).unwrap();
-        let call = format!("inputs::{name}::read(data, Formats::one_for(data))");
-        assert!(program.contains(&call), "{program}");
+        let program = format!("name = \"{name}\"\npath = \"fuzz_targets/target.rs\"\n");
+        assert!(manifest.contains(&program), "{name}");
     }
     assert_eq!(manifest.matches("[[bin]]").count(), TARGETS.len());
 }

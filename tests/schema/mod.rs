@@ -2,30 +2,33 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod compare;
 mod fleet;
 mod reports;
 
 use std::collections::BTreeSet;
 
 use gpubench::report::{Report, SCHEMA};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::cli::items;
 use reports::{complete, report};
 
-fn validator() -> jsonschema::Validator {
-    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+fn validator(schema: &str) -> jsonschema::Validator {
+    let schema: Value = serde_json::from_str(schema).unwrap();
     jsonschema::draft202012::meta::validate(&schema).unwrap();
     jsonschema::draft202012::new(&schema).unwrap()
 }
 
 #[test]
 fn a_report_with_every_outcome_fits_the_schema_also_as_a_saved_file() {
-    assert_fits(&serde_json::to_value(Report { rows: vec![], ..report() }).unwrap());
+    assert_fits(SCHEMA, &serde_json::to_value(Report { rows: vec![], ..report() }).unwrap());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.json");
     gpubench::report::file::save(&report(), &path).unwrap();
-    assert_fits(&serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap());
+    assert_fits(SCHEMA, &serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap());
     assert_eq!(gpubench::report::file::load(&path).unwrap(), report());
 }
 
@@ -42,13 +45,13 @@ fn an_answer_about_contenders_with_names_fits_the_schema() {
     gpubench::answer::Versus::choose(&mut report, "cuda:cpu").unwrap();
     let answered = serde_json::to_value(gpubench::document::report::Answered::of(&report)).unwrap();
     assert_eq!(answered["answer"]["versus"], json!({ "a": "cuda", "b": "cpu" }));
-    assert_fits(&answered);
+    assert_fits(SCHEMA, &answered);
 }
 
 #[test]
 fn an_answer_fits_the_schema_and_one_that_breaks_a_promise_does_not() {
     let answered = answered();
-    assert_fits(&answered);
+    assert_fits(SCHEMA, &answered);
     let breaks: &[(&str, Break)] = &[
         ("an unknown kind", |v| v["crossovers"][0]["kind"] = json!("best")),
         ("an unknown state", |v| v["crossovers"][0]["state"] = json!("maybe")),
@@ -59,7 +62,7 @@ fn an_answer_fits_the_schema_and_one_that_breaks_a_promise_does_not() {
         ("a ratio without an interval", |v| v["sizes"][0]["speed_ups"]["kernel"]["ratio"] = json!(2)),
         ("no sizes", |v| remove(v, "sizes")),
     ];
-    assert_rejected(&answered, "/answer/sections/0", breaks);
+    assert_rejected(SCHEMA, &answered, "/answer/sections/0", breaks);
 }
 
 #[test]
@@ -68,7 +71,7 @@ fn later_keys_are_allowed() {
     value["later"] = json!(1);
     value["rows"][0]["later"] = json!([]);
     value["environment"]["host"]["later"] = json!("x");
-    assert!(validator().is_valid(&value));
+    assert_fits(SCHEMA, &value);
 }
 
 fn backend(report: &mut Value) -> &mut Value {
@@ -97,7 +100,7 @@ fn reports_that_break_a_promise_are_rejected() {
         ("a round of one state", |v| v["rows"][0]["execute"]["conditions"] = json!([[{}]])),
         ("a peak of nothing", |v| backend(v)["peaks"] = json!({ "read": 0 })),
     ];
-    assert_rejected(&serde_json::to_value(report()).unwrap(), "", breaks);
+    assert_rejected(SCHEMA, &serde_json::to_value(report()).unwrap(), "", breaks);
 }
 
 /// Places of the objects of a report, and the definitions of the schema that they fit.
@@ -125,38 +128,20 @@ const OBJECTS: &[(&str, &str)] = &[
     ("/rows/0/execute/warnings/0", "warning"),
 ];
 
-#[test]
-fn the_schema_and_a_complete_report_have_the_same_keys() {
-    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
-    let complete = serde_json::to_value(complete()).unwrap();
-    assert_fits(&complete);
-    for (place, definition) in OBJECTS {
-        let keys = |object: &Value| object.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
-        let described = keys(&schema["$defs"][definition]["properties"]);
-        assert_eq!(keys(complete.pointer(place).unwrap()), described, "{place}");
-    }
-}
-
 /// Keys that layout 2 always has and layout 1 lacks; a report can be read without them.
 const SINCE_LAYOUT_2: &[&str] = &["cache", "discarded", "throttled", "steady", "spent_s"];
 
 #[test]
-fn every_key_that_the_schema_requires_is_required_when_a_report_is_read_and_the_reverse() {
-    let (complete, validator) = (serde_json::to_value(complete()).unwrap(), validator());
-    for (place, _) in OBJECTS {
-        for key in complete.pointer(place).unwrap().as_object().unwrap().keys() {
-            // A measured row without `execute` can be read, and then counts as one without a time.
-            if key == "execute" {
-                continue;
-            }
-            let mut value = complete.clone();
-            remove(value.pointer_mut(place).unwrap(), key);
-            let readable = serde_json::from_value::<Report>(value.clone()).is_ok();
-            let since = SINCE_LAYOUT_2.contains(&key.as_str());
-            assert!(!since || readable, "{place}/{key}: layout 1 cannot be read");
-            assert_eq!(validator.is_valid(&value), readable && !since, "{place}/{key}");
-        }
-    }
+fn the_schema_has_the_keys_of_a_complete_report_and_requires_those_that_reading_requires() {
+    let is_readable = |key: &str, value: &Value| {
+        let is_readable = serde_json::from_value::<Report>(value.clone()).is_ok();
+        let since = SINCE_LAYOUT_2.contains(&key);
+        assert!(!since || is_readable, "{key}: layout 1 cannot be read");
+        is_readable && !since
+    };
+    // A measured row without `execute` can be read, and then counts as one without a time.
+    let complete = serde_json::to_value(complete()).unwrap();
+    assert_same_keys(SCHEMA, &complete, OBJECTS, &["execute"], is_readable);
 }
 
 #[test]
@@ -174,13 +159,12 @@ fn words_of_the_schema_are_those_that_are_written() {
         ("execute/grade", "A B C D"),
         ("cache", "cold hot"),
     ] {
-        for word in words.split_whitespace() {
-            let mut value = serde_json::to_value(complete()).unwrap();
-            *value.pointer_mut(&format!("/rows/0/{place}")).unwrap() = word.into();
-            assert_fits(&value);
-            let read: Report = serde_json::from_value(value.clone()).unwrap();
-            assert_eq!(serde_json::to_value(read).unwrap(), value, "{word}");
-        }
+        assert_words::<Report>(
+            SCHEMA,
+            &serde_json::to_value(complete()).unwrap(),
+            &format!("/rows/0/{place}"),
+            words,
+        );
     }
 }
 
@@ -189,14 +173,14 @@ fn a_report_of_a_simulated_run_fits_the_schema() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/configs/sim-example.toml");
     let run = "run --ops matmul --sizes 16 --backends sim --cache both --quiet --format json --out - --sim";
     let value = crate::cli::Folder::new().succeeds(&format!("{run} {script}")).json();
-    assert_fits(&value);
+    assert_fits(SCHEMA, &value);
     assert!(items(&value["rows"]).iter().any(|row| row["execute"]["grade"].is_string()));
     assert!(value["environment"]["backends"][0]["peaks"]["read"].is_number());
 }
 
 /// Asserts that each change at `place` makes the value break the schema.
-fn assert_rejected(value: &Value, place: &str, breaks: &[(&str, Break)]) {
-    let validator = validator();
+fn assert_rejected(schema: &str, value: &Value, place: &str, breaks: &[(&str, Break)]) {
+    let validator = validator(schema);
     for (what, change) in breaks {
         let mut value = value.clone();
         change(value.pointer_mut(place).unwrap());
@@ -205,11 +189,51 @@ fn assert_rejected(value: &Value, place: &str, breaks: &[(&str, Break)]) {
 }
 
 /// Fails with every place where the value breaks a rule.
-fn assert_fits(value: &Value) {
-    let validator = validator();
+fn assert_fits(schema: &str, value: &Value) {
+    let validator = validator(schema);
     let errors: Vec<String> =
         validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}");
+}
+
+/// Asserts that a value that fits the schema has the keys at those places that the schema defines, and that it fits without
+/// one exactly if `is_readable` says so, with the key and the value that is left. Keys in `except`, or with their place, are
+/// not removed.
+fn assert_same_keys(
+    schema: &str,
+    complete: &Value,
+    objects: &[(&str, &str)],
+    except: &[&str],
+    is_readable: impl Fn(&str, &Value) -> bool,
+) {
+    assert_fits(schema, complete);
+    let (validator, schema) = (validator(schema), serde_json::from_str::<Value>(schema).unwrap());
+    for (place, definition) in objects {
+        let keys = |object: &Value| object.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+        let described = if definition.is_empty() { &schema } else { &schema["$defs"][definition] };
+        let found = keys(complete.pointer(place).unwrap());
+        assert_eq!(found, keys(&described["properties"]), "{place}");
+        for key in found {
+            let path = format!("{place}/{key}");
+            if except.contains(&key.as_str()) || except.contains(&path.as_str()) {
+                continue;
+            }
+            let mut value = complete.clone();
+            remove(value.pointer_mut(place).unwrap(), &key);
+            assert_eq!(validator.is_valid(&value), is_readable(&key, &value), "{path}");
+        }
+    }
+}
+
+/// Asserts that each of the words at a place fits the schema, and that reading and writing keeps it.
+fn assert_words<T: Serialize + DeserializeOwned>(schema: &str, complete: &Value, place: &str, words: &str) {
+    for word in words.split_whitespace() {
+        let mut value = complete.clone();
+        *value.pointer_mut(place).unwrap() = word.into();
+        assert_fits(schema, &value);
+        let read: T = serde_json::from_value(value.clone()).unwrap();
+        assert_eq!(serde_json::to_value(read).unwrap(), value, "{word}");
+    }
 }
 
 fn remove(value: &mut Value, key: &str) {

@@ -28,7 +28,7 @@ fn stage(script: &str, sizes: &[u64], refine: bool) -> Stage {
     stage
 }
 
-fn resident(report: &Report) -> Crossover {
+fn resident(report: &Report) -> Crossover<'_> {
     crossover(&sections(report)[0].comparisons, Kind::Resident).unwrap()
 }
 

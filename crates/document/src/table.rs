@@ -47,8 +47,6 @@ pub struct Column {
     pub heading: Cow<'static, str>,
     /// The headings that it shares with its neighbours, the outermost first; empty if none.
     pub groups: Vec<Cow<'static, str>>,
-    /// The heading for formats that cannot show one heading above several columns, where it is not `groups: heading`.
-    pub full: Option<Cow<'static, str>>,
     /// True if it holds figures.
     pub figures: bool,
     /// Where lines would be too long, columns of the highest rank are left out first; those of rank 0 always stay.
@@ -58,17 +56,12 @@ pub struct Column {
 impl Column {
     /// Returns a column of figures, or of words.
     pub fn new(heading: impl Into<Cow<'static, str>>, figures: bool) -> Column {
-        Column { heading: heading.into(), groups: vec![], full: None, figures, rank: 0 }
+        Column { heading: heading.into(), groups: vec![], figures, rank: 0 }
     }
 
     /// Puts the column under headings that neighbours with the same groups share, the outermost first.
     pub fn in_groups<T: Into<Cow<'static, str>>>(self, groups: impl IntoIterator<Item = T>) -> Column {
         Column { groups: groups.into_iter().map(Into::into).collect(), ..self }
-    }
-
-    /// Sets the heading for formats that cannot show one heading above several columns.
-    pub fn called(self, full: impl Into<Cow<'static, str>>) -> Column {
-        Column { full: Some(full.into()), ..self }
     }
 
     /// Sets the rank.
@@ -78,10 +71,9 @@ impl Column {
 
     /// Returns the heading for formats that cannot show one heading above several columns: `resident: from N`.
     pub fn full_heading(&self) -> Cow<'static, str> {
-        match (&self.full, self.groups.as_slice()) {
-            (Some(full), _) => full.clone(),
-            (None, []) => self.heading.clone(),
-            (None, groups) => format!("{}: {}", groups.join(", "), self.heading).into(),
+        match self.groups.as_slice() {
+            [] => self.heading.clone(),
+            groups => format!("{}: {}", groups.join(", "), self.heading).into(),
         }
     }
 
@@ -101,8 +93,6 @@ impl Column {
 pub enum Layout {
     /// Indented, columns two blanks apart, or one where lines would be longer than the table's width.
     Fitting,
-    /// Like [`Layout::Fitting`], with headings of two words on two lines.
-    TwoLineHeadings,
     /// Like [`Layout::Fitting`], with headings no wider than their fields, at the margin where lines would be too long.
     NarrowHeadings,
     /// Indented, with narrow headings. Columns that do not fit follow in further blocks with the first `keys` columns.

@@ -79,26 +79,8 @@ mod tests {
 
     #[test]
     fn invalid_durations_are_refused() {
-        for text in [
-            "",
-            "s",
-            "5 minutes",
-            "0s",
-            "-1s",
-            "1e9h",
-            "inf",
-            "NaN",
-            "nan",
-            "5d",
-            "30s1m",
-            "1m1m",
-            "1m30",
-            "1m-30s",
-            "-1m30s",
-            "1mNaNs",
-            "0m0s",
-            "1 30s",
-        ] {
+        let texts = "|s|5 minutes|0s|-1s|1e9h|inf|NaN|nan|5d|30s1m|1m1m|1m30|1m-30s|-1m30s|1mNaNs|0m0s|1 30s";
+        for text in texts.split('|') {
             assert!(parse(text).is_err(), "{text}");
         }
     }

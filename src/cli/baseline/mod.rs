@@ -15,6 +15,7 @@ use clap::{Args, Subcommand};
 use gpubench_text::control::spelled_out;
 use gpubench_text::words;
 
+use self::refusal::next_step;
 use super::{stream, values};
 use crate::baseline::{self, CellVariation};
 use crate::compare::planning::{MIN_CHANCE, Repetition, calibrate};
@@ -192,7 +193,13 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     let cells = calibrate(&runs, policy);
     let repetition = Repetition { cells: &cells, passes: runs.runs.len() };
     let chance = repetition.chance(runs.runs.len(), 1);
-    let next = if chance < MIN_CHANCE { next_step(&repetition) } else { String::new() };
+    let next = match chance < MIN_CHANCE {
+        true => format!(
+            "Warning: a comparison of one run with it is mostly inconclusive (exit code 3). {}\n",
+            next_step(&repetition)
+        ),
+        false => String::new(),
+    };
     Ok(format!(
         "{}: {} passes, saved {}\n{machine}\n\n{}\nPass range: the difference between the slowest and the fastest pass.\nVariation: between runs, moderated by the other cells because few passes estimate it poorly.\nDetectable: the slowdown that one run detects against this baseline with a chance of 80 %.\nAn unchanged run passes with a chance of {:.0} %.\n{next}",
         spelled_out(&baseline.name),
@@ -201,20 +208,6 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
         table_text(&listing, false),
         100.0 * chance
     ))
-}
-
-/// Returns a line for a baseline with which one unchanged run would mostly be inconclusive.
-fn next_step(repetition: &Repetition) -> String {
-    let step = match (repetition.passes_needed(), repetition.runs_needed()) {
-        (Some(passes), _) => format!("save {passes} passes (--passes {passes})"),
-        (None, Some(runs)) => {
-            format!(
-                "compare {runs} runs at a time with it (--new A B C), or give compare a wider --threshold"
-            )
-        }
-        (None, None) => "give compare a wider --threshold, or leave out the noisiest cells".to_owned(),
-    };
-    format!("Warning: a comparison of one run with it is mostly inconclusive (exit code 3). Next: {step}.\n")
 }
 
 /// Returns an RFC 3339 time to the minute, `2026-11-21 10:30 UTC`; any other text as it is.

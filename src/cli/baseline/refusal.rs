@@ -125,18 +125,22 @@ fn useless(repetition: &Repetition) -> Option<Refusal> {
         let [variation, threshold] = [cell.variation_between_runs, cell.threshold].map(spread_text);
         format!("{} (variation {variation}, threshold {threshold})", cell.cell)
     });
-    let next = match (repetition.passes_needed(), repetition.runs_needed()) {
-        (Some(needed), _) => format!("Save {needed} passes (--passes {needed})."),
-        (None, Some(runs)) => format!(
-            "Even {MAX_RUNS} passes are too few for a single run: widen --threshold here and in compare, or save with \
-            --accept-noisy and compare {runs} runs at a time with it."
-        ),
-        (None, None) => "Widen --threshold here and in compare, or exclude those cells.".into(),
-    };
     Some(Refusal {
         problem: format!("with {passes} passes, an unchanged run would be inconclusive more often than not"),
         cells: named.collect(),
-        next,
+        next: next_step(repetition),
         is_noise: true,
     })
+}
+
+/// Returns what makes an unchanged run likely to pass.
+pub(super) fn next_step(repetition: &Repetition) -> String {
+    match (repetition.passes_needed(), repetition.runs_needed()) {
+        (Some(needed), _) => format!("Save {needed} passes (--passes {needed})."),
+        (None, Some(runs)) => format!(
+            "Even {MAX_RUNS} passes are too few for a single run: widen --threshold here and in compare, or save with \
+            --accept-noisy and compare {runs} runs at a time with it (--new A B C)."
+        ),
+        (None, None) => "Widen --threshold here and in compare, or exclude the noisiest cells.".into(),
+    }
 }

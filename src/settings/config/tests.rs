@@ -98,10 +98,3 @@ fn a_script_s_path_is_relative_to_the_sweep_file() {
     let file = parse("sweeps/mine.toml", "sim = \"faults.toml\"\n").unwrap();
     assert_eq!(file.defaults.sim, Some("sweeps/faults.toml".into()));
 }
-
-proptest::proptest! {
-    #[test]
-    fn no_text_panics(text in ".{0,60}") {
-        let _ = parse("mine.toml", &text);
-    }
-}

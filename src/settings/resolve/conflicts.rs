@@ -16,9 +16,7 @@ pub(super) fn check(cli: &SweepOptions, file: &SweepFile, sweeps: &[OpSweep]) ->
         check_precision(layer, &format!("{}: precision has no effect with samples", file.name))?;
     }
     check_rounds(cli, file)?;
-    check_density(cli, sweeps)?;
-    check_device(cli, sweeps)?;
-    check_python(cli, sweeps)
+    check_effect(cli, sweeps)
 }
 
 fn check_precision(layer: &SweepOptions, problem: &str) -> Result<()> {
@@ -46,35 +44,31 @@ fn check_rounds(cli: &SweepOptions, file: &SweepFile) -> Result<()> {
     Ok(())
 }
 
-fn check_density(cli: &SweepOptions, sweeps: &[OpSweep]) -> Result<()> {
-    let has_effect = cli.density.is_none() || sweeps.iter().any(|sweep| sweep.density.is_some());
+/// Refuses options of the command line that no sweep of the run uses.
+fn check_effect(cli: &SweepOptions, sweeps: &[OpSweep]) -> Result<()> {
+    let uses = |is_such: fn(&str) -> bool| {
+        sweeps.iter().flat_map(|sweep| &sweep.backends).any(|backend| is_such(backend))
+    };
     let sparse = OPS.iter().filter(|op| op.default_density().is_some()).map(|op| op.name());
-    ensure!(
-        has_effect,
-        "--density has no effect, because no op of this run is sparse: add one to --ops ({}), or omit --density",
-        sparse.collect::<Vec<_>>().join(", ")
-    );
-    Ok(())
-}
-
-fn check_device(cli: &SweepOptions, sweeps: &[OpSweep]) -> Result<()> {
-    let Some(device) = &cli.device else { return Ok(()) };
-    let uses_devices = sweeps.iter().any(|sweep| sweep.backends.iter().any(|name| name != "cpu"));
-    ensure!(
-        uses_devices,
-        "--device {}: no backend of this run uses a GPU: add cuda to --backends, or omit --device",
-        device.0
-    );
-    Ok(())
-}
-
-fn check_python(cli: &SweepOptions, sweeps: &[OpSweep]) -> Result<()> {
-    let uses_python =
-        sweeps.iter().any(|sweep| sweep.backends.iter().any(|name| Adapter::find(name).is_some()));
-    ensure!(
-        cli.python.is_none() || uses_python,
-        "--python has no effect, because no backend of this run is a Python library: add one to --backends, such as \
-         numpy, or omit --python"
-    );
+    let sparse = sparse.collect::<Vec<_>>().join(", ");
+    let has_density = sweeps.iter().any(|sweep| sweep.density.is_some());
+    let is_python = |name: &str| Adapter::find(name).is_some();
+    for (option, is_given, has_effect, needed) in [
+        ("--density", cli.density.is_some(), has_density, format!("a sparse op in --ops ({sparse})")),
+        (
+            "--device",
+            cli.device.is_some(),
+            uses(|name| name != "cpu"),
+            "a GPU: add cuda to --backends".into(),
+        ),
+        (
+            "--python",
+            cli.python.is_some(),
+            uses(is_python),
+            "a Python library in --backends, such as numpy".into(),
+        ),
+    ] {
+        ensure!(!is_given || has_effect, "{option} has no effect without {needed}; omit {option}");
+    }
     Ok(())
 }

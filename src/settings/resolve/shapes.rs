@@ -20,7 +20,7 @@ pub(in crate::settings) fn ops() -> impl Iterator<Item = &'static str> {
 /// Returns the shapes of a sweep of `op`; none where no option asks for any. `sizes` are those of the op by default.
 ///
 /// # Errors
-/// The op has no such shapes; or more than one dimension varies, or none although sizes are given.
+/// The op has no such shapes, or none varies although sizes are given.
 pub(in crate::settings) fn of(op: &dyn Op, asked: &SweepOptions) -> Result<Vec<SweepShape>> {
     if !is_asked(asked) {
         return Ok(vec![]);
@@ -39,16 +39,14 @@ pub(in crate::settings) fn of(op: &dyn Op, asked: &SweepOptions) -> Result<Vec<S
     let mut found = vec![];
     for shape in written {
         for layout in &layouts {
-            let mut dimensions = named(shape, op)?;
-            dimensions
-                .extend(layout.map(|layout| {
-                    (LAYOUT.to_owned(), DimensionValues::One(Dimension::Word(layout.clone())))
-                }));
-            check_count(found.len(), &dimensions, asked)?;
-            for values in with_batches(dimensions, asked.batch.as_ref().map(|batches| &batches.0)) {
-                for values in with_one_range(values) {
-                    found.push(swept(op, values, asked)?);
-                }
+            let batch = asked.batch.iter().map(|batches| (BATCH.to_owned(), batches.0.clone()));
+            let layout = layout
+                .map(|layout| (LAYOUT.to_owned(), DimensionValues::One(Dimension::Word(layout.clone()))));
+            // The batch comes first, so that another dimension with several values is the one that varies.
+            let dimensions: NamedDimensions = batch.chain(named(shape, op)?).chain(layout).collect();
+            check_count(found.len(), &dimensions)?;
+            for values in with_one_range(dimensions) {
+                found.push(swept(op, values, asked)?);
             }
         }
     }
@@ -113,17 +111,14 @@ fn named(WrittenShape(written): &WrittenShape, op: &dyn Op) -> Result<NamedDimen
 const MAX_SHAPES: usize = 10_000;
 
 /// Refuses more shapes than [`MAX_SHAPES`], before they are made: `known` ones, and those that the values of a shape mean.
-fn check_count(known: usize, shape: &NamedDimensions, asked: &SweepOptions) -> Result<()> {
-    let several =
-        shape.iter().map(|(_, values)| values).chain(asked.batch.as_ref().map(|batches| &batches.0));
-    let mut counts: Vec<usize> = several
-        .filter_map(|values| match values {
-            DimensionValues::Several(values) => Some(values.len()),
-            DimensionValues::One(_) => None,
-        })
-        .collect();
-    // The values of one dimension may be sizes of one shape.
-    if shape.iter().all(|(_, values)| !matches!(values, DimensionValues::One(Dimension::OfSize(_)))) {
+fn check_count(known: usize, shape: &NamedDimensions) -> Result<()> {
+    let counts = shape.iter().map(|(_, values)| match values {
+        DimensionValues::Several(values) => values.len(),
+        DimensionValues::One(_) => 1,
+    });
+    let mut counts: Vec<usize> = counts.collect();
+    if !has_n(shape) {
+        // The values of one dimension may be sizes of one shape.
         counts.sort_unstable();
         counts.pop();
     }
@@ -135,24 +130,15 @@ fn check_count(known: usize, shape: &NamedDimensions, asked: &SweepOptions) -> R
     Ok(())
 }
 
-/// Returns a shape once per batch, or with a batch that varies where nothing else does.
-fn with_batches(shape: NamedDimensions, batches: Option<&DimensionValues>) -> Vec<NamedDimensions> {
-    let with = |values: DimensionValues| shape.iter().cloned().chain([(BATCH.to_owned(), values)]).collect();
-    let varies = shape
-        .iter()
-        .any(|(_, values)| !matches!(values, DimensionValues::One(Dimension::Fixed(_) | Dimension::Word(_))));
-    match batches {
-        None => vec![shape],
-        Some(DimensionValues::Several(batches)) if varies => {
-            batches.iter().map(|batch| with(DimensionValues::One(Dimension::Fixed(*batch)))).collect()
-        }
-        Some(values) => vec![with(values.clone())],
-    }
+/// Returns whether a dimension is N or a multiple of it.
+fn has_n(shape: &NamedDimensions) -> bool {
+    shape.iter().any(|(_, values)| matches!(values, DimensionValues::One(Dimension::OfSize(_))))
 }
 
-/// Returns a shape once for each value of all dimensions that have several, except the last of them.
+/// Returns a shape once for each value of all dimensions that have several; where none is N, except the last of them.
 fn with_one_range(shape: NamedDimensions) -> Vec<NamedDimensions> {
     let last = shape.iter().rposition(|(_, values)| matches!(values, DimensionValues::Several(_)));
+    let last = last.filter(|_| !has_n(&shape));
     let mut found: Vec<NamedDimensions> = vec![vec![]];
     for (index, (name, values)) in shape.into_iter().enumerate() {
         let each = match values {
@@ -178,20 +164,17 @@ fn swept(op: &dyn Op, named: NamedDimensions, asked: &SweepOptions) -> Result<Sw
         let extent = match values {
             DimensionValues::One(extent) => extent,
             DimensionValues::Several(values) => {
-                several = Some((name.clone(), values));
+                several = Some(values);
                 Dimension::OfSize(1)
             }
         };
         dimensions.push((name, extent));
     }
-    let count = dimensions.iter().filter(|(_, extent)| matches!(extent, Dimension::OfSize(_))).count();
-    if let Some((name, _)) = &several {
-        ensure!(
-            count == 1 && asked.sizes.is_none(),
-            "--shape: {name} has several values, so that nothing else can vary: give every other dimension a number, and \
-             omit --sizes"
-        );
-    }
+    ensure!(
+        several.is_none() || asked.sizes.is_none(),
+        "--sizes has no effect on the shapes of {}, of which another dimension has several values: omit --sizes",
+        op.name()
+    );
     let about = op.about();
     let shape = Shape::of(dimensions).map_err(|error| anyhow!("--shape: {error}"))?;
     if let Some(name) = shape.names().find(|name| !about.names().any(|known| known == *name)) {
@@ -203,7 +186,7 @@ fn swept(op: &dyn Op, named: NamedDimensions, asked: &SweepOptions) -> Result<Sw
         return Err(anyhow!("--shape {shape}: {reason}"));
     }
     let sizes = match several {
-        Some((_, values)) => values,
+        Some(values) => values,
         None if shape.varies() => asked.sizes.clone().map_or_else(|| about.sizes.to_vec(), |sizes| sizes.0),
         None => vec![shape.largest()],
     };
@@ -241,6 +224,7 @@ mod tests {
             ("--shape 7xNxN,7x7x7,NxNxN --sizes 5", "7xNxN: 5; 7x7x7: 7; square: 5"),
             ("--shape k=32,m=N,n=N --sizes 9", "NxNx32: 9"),
             ("--shape m=2..4:x2,n=8..16:x2,k=4", "2xNx4: 8 16; 4xNx4: 8 16"),
+            ("--shape m=2..4:x2,n=4,k=N --sizes 9", "2x4xN: 9; 4x4xN: 9"),
             ("--batch 1,64 --sizes 8", "square: 8; NxNxN batch 64: 8"),
             ("--shape 32x32x32 --batch 1..16:x4", "32x32x32 batch N: 1 4 16"),
             ("--shape 32x32x32 --batch N --sizes 5", "32x32x32 batch N: 5"),
@@ -262,7 +246,7 @@ mod tests {
             ("--batch 1..200000:+1", "shapes are more than 10000"),
             ("--shape q=4,m=4", "matmul has no dimension q: it has m, n, k, batch, layout"),
             ("--shape 4x4x4 --sizes 9", "omit --sizes"),
-            ("--shape m=2..4:x2,n=4,k=N", "nothing else can vary"),
+            ("--shape m=2..4:x2,n=4,k=5 --sizes 9", "omit --sizes"),
             ("--layout nx", "layout nx is none of nn, nt, tn, tt"),
         ] {
             assert!(shapes(line).contains(expected), "{line}: {}", shapes(line));

@@ -147,17 +147,14 @@ fn what_cannot_work_or_has_no_effect_is_refused_with_what_to_change() {
         ("--samples 5 --rounds 30", "lower --rounds or raise --samples"),
         ("--samples 5 --rounds 5", "accepted"),
         ("--samples 1", "accepted"),
-        ("--ops fft,matmul --density 0.5", "add one to --ops (spgemm, spmv), or omit --density"),
+        (
+            "--ops fft,matmul --density 0.5",
+            "--density has no effect without a sparse op in --ops (spgemm, spmv); omit",
+        ),
         ("--ops fft,spmv --density 0.5", "accepted"),
-        (
-            "--device 1 --backends cpu",
-            "--device 1: no backend of this run uses a GPU: add cuda to --backends",
-        ),
+        ("--device 1 --backends cpu", "--device has no effect without a GPU: add cuda to --backends"),
         ("--device 1 --backends cpu,cuda", "accepted"),
-        (
-            "--python /bin/python3 --backends cpu",
-            "--python has no effect, because no backend of this run is a Python",
-        ),
+        ("--python /bin/python3 --backends cpu", "--python has no effect without a Python library"),
         ("--python /bin/python3 --backends cpu,torch-cpu", "accepted"),
         ("--threads 4096 --backends cpu", "CPUs that gpubench may use here: use at most "),
         ("--threads 1 --backends cpu", "accepted"),

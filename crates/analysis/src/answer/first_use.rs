@@ -109,15 +109,6 @@ impl fmt::Display for Repayment {
     }
 }
 
-/// The clock of the calls that are counted, and where their data is.
-pub fn condition(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Kernel | Kind::Resident => "host clock, data on the GPU",
-        Kind::EndToEnd => "host clock, copies with each call",
-        Kind::EndToEndPinned => "host clock, pinned copies each call",
-    }
-}
-
 fn calls(once_s: f64, cpu_s: Estimate, gpu_s: Estimate) -> Repayment {
     let saved = cpu_s.minus(gpu_s);
     let calls = (once_s / saved.value).ceil().max(1.0);

@@ -38,8 +38,7 @@ pub(crate) fn cell(
     verdict: Verdict,
     reason: impl Into<String>,
 ) -> Change {
-    let case =
-        Case { op: op.into(), n, dtype: DType::F32, density: None, shape: None, matrix: None, seed: 1 };
+    let case = Case::square(op, n, DType::F32, 1);
     let side = if backend == "cpu" { Side::Cpu } else { Side::Gpu };
     let cell = Cell { case, backend: backend.into(), variant: variant.into(), cache: Cache::Cold };
     let subject = ComparedCell { cell, side };

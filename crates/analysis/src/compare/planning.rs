@@ -221,15 +221,7 @@ mod tests {
     use gpubench_report::case::{Cache, Case, Cell, DType};
 
     fn cell(variation_between_runs: f64, df: f64) -> Calibrated {
-        let case = Case {
-            op: "fft".into(),
-            n: 8,
-            dtype: DType::F32,
-            density: None,
-            shape: None,
-            matrix: None,
-            seed: 1,
-        };
+        let case = Case::square("fft", 8, DType::F32, 1);
         let cell = Cell { case, backend: "cpu".into(), variant: "realfft".into(), cache: Cache::Cold };
         Calibrated {
             cell,

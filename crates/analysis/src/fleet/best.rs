@@ -5,34 +5,19 @@ use std::cmp::Ordering;
 use crate::answer::{Names, Versus, sections_of};
 use gpubench_ops::{self as op, OPS};
 use gpubench_report::Side;
-use gpubench_report::case::{Cache, DType, Family};
+use gpubench_report::case::{Cache, Case};
 use gpubench_report::measure::stats::has_interval;
 use gpubench_report::report::{Outcome, Report, Row};
-use gpubench_report::shape::Shape;
 use serde::Serialize;
 
 /// The identity of a line of a fleet's table: a case and a cache state.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LineKey {
-    /// Name of the op.
-    pub op: String,
-    /// Element type.
-    pub dtype: DType,
+    /// The case.
+    #[serde(flatten)]
+    pub case: Case,
     /// State of the caches before each execution.
     pub cache: Cache,
-    /// Size N of the case.
-    pub n: u64,
-    /// Shape of the operands; `None` for square ones.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shape: Option<Shape>,
-    /// Share of stored entries of a sparse op.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub density: Option<f64>,
-    /// Name and fingerprint of the matrix of a file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub matrix: Option<String>,
-    /// Seed of the operands.
-    pub seed: u64,
     /// The variant, for ops whose variants do different work (uploads, downloads, launches).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
@@ -44,14 +29,10 @@ impl LineKey {
         self.rank().partial_cmp(&other.rank()).unwrap_or(Ordering::Equal)
     }
 
-    /// Returns the family of the case.
-    pub fn family(&self) -> Family<'_> {
-        Family { shape: self.shape.as_ref(), density: self.density, matrix: self.matrix.as_deref() }
-    }
-
     fn rank(&self) -> impl PartialOrd {
-        let op = OPS.iter().position(|op| op.name() == self.op).unwrap_or(OPS.len());
-        (op, &self.op, self.dtype, self.cache, self.family(), self.n, self.seed, &self.variant)
+        let case = &self.case;
+        let op = OPS.iter().position(|op| op.name() == case.op).unwrap_or(OPS.len());
+        (op, &case.op, case.dtype, self.cache, case.family(), case.n, case.seed, &self.variant)
     }
 }
 
@@ -111,17 +92,7 @@ pub fn best(report: &Report, side: Side) -> Vec<(LineKey, BestResult)> {
             let rows: Vec<&Row> =
                 planned.copied().filter(|row| row.side == side && row.is_headline()).collect();
             let Some(first) = rows.first() else { continue };
-            let key = |variant| LineKey {
-                op: section.op.to_owned(),
-                dtype: section.dtype,
-                cache: section.cache,
-                n: comparison.n,
-                shape: comparison.family.shape.cloned(),
-                density: comparison.family.density,
-                matrix: comparison.family.matrix.map(str::to_owned),
-                seed: first.case.seed,
-                variant,
-            };
+            let key = |variant| LineKey { case: first.case.clone(), cache: section.cache, variant };
             if op::compares_sides(section.op) {
                 let winner = match side {
                     Side::Cpu => comparison.a,
@@ -233,10 +204,11 @@ mod tests {
     #[test]
     fn keys_follow_the_order_of_the_ops_then_of_sizes() {
         let mut keys: Vec<LineKey> = best(&full(), Side::Cpu).into_iter().map(|(key, _)| key).collect();
-        keys.push(LineKey { op: "zeta".into(), ..keys[0].clone() });
+        keys.push(keys[0].clone());
+        keys.last_mut().unwrap().case.op = "zeta".into();
         keys.reverse();
         keys.sort_by(LineKey::order);
-        let found: Vec<(&str, u64)> = keys.iter().map(|key| (key.op.as_str(), key.n)).collect();
+        let found: Vec<(&str, u64)> = keys.iter().map(|key| (key.case.op.as_str(), key.case.n)).collect();
         assert_eq!(found, [("matmul", 100), ("matmul", 10000), ("spgemm", 512), ("zeta", 100)]);
     }
 }

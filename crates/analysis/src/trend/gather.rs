@@ -1,6 +1,6 @@
 //! Finds and reads the reports in folders, in order of time. It keeps times and outcomes and drops raw samples.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -86,26 +86,10 @@ pub(crate) fn gather(folders: &[PathBuf]) -> Result<FoundReports> {
     if found.reports.is_empty() {
         bail!(no_reports_message(folders, &found.left_out));
     }
-    name_generations(&mut found.reports);
     // Stable, so that equal times keep the order of their paths.
     found.reports.sort_by_key(|report| report.started);
     ignore_duplicates(&mut found);
     Ok(found)
-}
-
-/// Adds family, model and stepping to the names of CPUs that several generations share, as in virtual machines.
-fn name_generations(reports: &mut [DatedReport]) {
-    let mut generations = BTreeMap::<String, BTreeSet<String>>::new();
-    for host in reports.iter().map(|report| &report.environment.host) {
-        generations.entry(host.cpu.clone()).or_default().extend(host.cpu_identity.clone());
-    }
-    let is_shared = |cpu: &str| generations.get(cpu).is_some_and(|known| known.len() > 1);
-    for DatedReport { environment, rows, .. } in reports {
-        let host = &environment.host;
-        let Some(identity) = host.cpu_identity.as_ref().filter(|_| is_shared(&host.cpu)) else { continue };
-        let on_host = rows.iter_mut().filter(|row| row.device == host.cpu);
-        on_host.for_each(|row| row.device = format!("{} ({identity})", host.cpu));
-    }
 }
 
 /// Removes copies: files with the same start, machine and settings are the same report.
@@ -261,25 +245,6 @@ mod tests {
         assert_eq!((names(&found), found.left_out.len()), (vec!["a.json"], 1));
         assert!(found.left_out[0].reason.contains("b.json: the same run as "), "{:?}", found.left_out);
         assert_eq!(found.reports[0].rows.len(), planned);
-    }
-
-    #[test]
-    fn generations_of_cpus_with_one_name_are_devices_of_their_own() {
-        let folder = tempfile::tempdir().unwrap();
-        let devices = |identities: &[Option<&str>]| -> BTreeSet<String> {
-            for (day, identity) in identities.iter().enumerate() {
-                let mut report = dated(&format!("2026-11-2{day}T10:00:00Z"));
-                report.environment.host.cpu_identity = identity.map(str::to_owned);
-                file::save(&report, &folder.path().join(format!("{day}.json"))).unwrap();
-            }
-            let found = gather(&[folder.path().into()]).unwrap();
-            let rows = found.reports.iter().flat_map(|report| &report.rows);
-            rows.filter(|row| row.row.side == Side::Cpu).map(|row| row.device.clone()).collect()
-        };
-        let name = "Intel(R) Xeon(R) Platinum 8480C";
-        assert_eq!(devices(&[Some("model 85"), Some("model 85"), None]), [name.to_owned()].into());
-        let [old, new] = ["model 85", "model 143"].map(|identity| format!("{name} ({identity})"));
-        assert_eq!(devices(&[Some("model 85"), Some("model 143"), None]), [old, new, name.to_owned()].into());
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub(super) fn grid(title: &str, cells: &[&Change], with_p: bool) -> Table {
             phrases::percent(cell.threshold).into()
         }),
     ];
-    let mut table = table(title, &columns, cells).laid_out(Layout::TwoLineHeadings);
+    let mut table = table(title, &columns, cells).laid_out(Layout::NarrowHeadings);
     // Lines that are too long lose the threshold, which the description of the method has too.
     table.columns.iter_mut().for_each(|column| column.rank = u8::from(column.heading == "threshold"));
     table
@@ -134,7 +134,7 @@ pub(super) fn mean_changes(comparison: &Comparison, all: bool) -> Option<Table> 
     ];
     let is_shown = |mean: &&MeanChange| all || matches!(mean.verdict, Verdict::Slower | Verdict::Faster);
     let shown: Vec<&MeanChange> = comparison.mean_changes.iter().filter(is_shown).collect();
-    let table = || table("Geometric means", &columns, &shown).laid_out(Layout::TwoLineHeadings);
+    let table = || table("Geometric means", &columns, &shown).laid_out(Layout::NarrowHeadings);
     (!shown.is_empty()).then(table)
 }
 

@@ -1,10 +1,8 @@
 //! The document of a fleet: its members, their times side by side, outliers and differences.
 
-mod facts;
-mod finding;
 mod findings;
 
-use gpubench_analysis::answer::{Contender, Kind, Kinds, libraries};
+use gpubench_analysis::answer::{Contender, Kind, Kinds};
 use gpubench_analysis::fleet::Fleet;
 use gpubench_analysis::fleet::best::{BestResult, LineKey};
 use gpubench_analysis::fleet::table::{FleetLine, FleetTable, tables};
@@ -16,8 +14,7 @@ use gpubench_text::count::counted;
 use gpubench_text::words::capitalised;
 use serde::Serialize;
 
-use self::finding::{FleetFinding, noun};
-use self::findings::{findings, no_outliers};
+use self::findings::{FleetFinding, findings, no_outliers, noun};
 use crate::blocks::{Block, Document, DocumentSection, Remark};
 use crate::report::copies_clause;
 use crate::report::crossover_text::crossover_text;
@@ -31,17 +28,19 @@ type KeyColumn = (&'static str, fn(&LineKey) -> String);
 
 /// The columns that may be needed to name a case; op and size always are.
 const KEYS: [KeyColumn; 9] = [
-    ("op", |key| key.op.clone()),
+    ("op", |key| key.case.op.clone()),
     ("variant", |key| key.variant.clone().unwrap_or("-".into())),
-    ("dtype", |key| key.dtype.to_string()),
+    ("dtype", |key| key.case.dtype.to_string()),
     ("cache", |key| key.cache.to_string()),
-    ("shape", |key| key.shape.as_ref().map_or("-".into(), ToString::to_string)),
-    ("density", |key| key.density.filter(|_| key.matrix.is_none()).map_or("-".into(), density_text)),
-    ("matrix", |key| {
-        Family { matrix: key.matrix.as_deref(), ..Family::default() }.text().unwrap_or("-".into())
+    ("shape", |key| key.case.shape.as_ref().map_or("-".into(), ToString::to_string)),
+    ("density", |key| {
+        key.case.density.filter(|_| key.case.matrix.is_none()).map_or("-".into(), density_text)
     }),
-    ("seed", |key| key.seed.to_string()),
-    ("N", |key| key.n.to_string()),
+    ("matrix", |key| {
+        Family { matrix: key.case.matrix.as_deref(), ..Family::default() }.text().unwrap_or("-".into())
+    }),
+    ("seed", |key| key.case.seed.to_string()),
+    ("N", |key| key.case.n.to_string()),
 ];
 
 /// Members, tables and findings of a fleet. Its JSON lacks the reports.
@@ -231,25 +230,5 @@ pub fn speed_ups(members: &[(&str, &Report)]) -> Vec<Block> {
          tie; !: unreliable.",
         copies_clause(rows(), &Kind::ALL),
     );
-    let notes = [Some(note), other_libraries(members)].into_iter().flatten().map(Block::paragraph);
-    shown.map(table).chain(notes).collect()
-}
-
-/// Says which libraries each report measured, where these differ: the speed-ups then compare libraries too.
-fn other_libraries(members: &[(&str, &Report)]) -> Option<String> {
-    let differs = |side: &Side| {
-        let mut of_each = members.iter().map(|(_, report)| libraries::measured(report, *side));
-        let first = of_each.next().unwrap_or_default();
-        of_each.any(|other| other != first)
-    };
-    let sides: Vec<Side> = [Side::Cpu, Side::Gpu].into_iter().filter(differs).collect();
-    let side = |side: &Side| {
-        let list = |(name, report): &(&str, &Report)| {
-            let found = Vec::from_iter(libraries::measured(report, *side));
-            format!("{name}: {}", if found.is_empty() { "none".into() } else { found.join(", ") })
-        };
-        format!("{}: {}.", side.label(), members.iter().map(list).collect::<Vec<_>>().join("; "))
-    };
-    let sides: Vec<String> = sides.iter().map(side).collect();
-    (!sides.is_empty()).then(|| format!("The reports have times of different libraries. {}", sides.join(" ")))
+    shown.map(table).chain([Block::paragraph(note)]).collect()
 }

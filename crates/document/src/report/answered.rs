@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use gpubench_report::case::{Cache, DType};
+use gpubench_report::case::{Cache, DType, Family};
 use gpubench_report::report::{Report, Row};
 use gpubench_report::shape::Shape;
 use serde::Serialize;
 
-use crate::report::crossover_text::{crossover_clause, plain};
-use crate::report::sentences::{Line, paragraph};
+use crate::report::crossover_text::crossover_clause;
+use crate::report::sentences::paragraph;
 use gpubench_analysis::answer::cost::Kind;
 use gpubench_analysis::answer::crossover::{Crossover, Place, Stretch, crossovers};
 use gpubench_analysis::answer::first_use::{FirstUse, Repayment, repayment};
@@ -29,7 +29,7 @@ impl<'a> Answered<'a> {
         let (versus, sections) = (Versus::of(report), sections(report));
         let answer = Answer {
             versus: versus.is_named().then(|| keyed(versus, |one| versus.name(one))),
-            words: paragraph(report).iter().map(Line::to_string).collect(),
+            words: paragraph(report),
             sections: sections.iter().map(|section| SectionAnswer::of(report, section)).collect(),
         };
         Answered { report, answer }
@@ -57,7 +57,7 @@ struct SectionAnswer<'a> {
     op: &'a str,
     dtype: DType,
     cache: Cache,
-    crossovers: Vec<CrossoverAnswer>,
+    crossovers: Vec<CrossoverAnswer<'a>>,
     sizes: Vec<SizeAnswer<'a>>,
 }
 
@@ -74,15 +74,28 @@ impl<'a> SectionAnswer<'a> {
     }
 }
 
+/// What distinguishes the sweeps of an op.
 #[derive(Serialize)]
-struct CrossoverAnswer {
-    kind: &'static str,
+struct FamilyAnswer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    shape: Option<Shape>,
+    shape: Option<&'a Shape>,
     #[serde(skip_serializing_if = "Option::is_none")]
     density: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    matrix: Option<String>,
+    matrix: Option<&'a str>,
+}
+
+impl<'a> From<Family<'a>> for FamilyAnswer<'a> {
+    fn from(Family { shape, density, matrix }: Family<'a>) -> FamilyAnswer<'a> {
+        FamilyAnswer { shape, density, matrix }
+    }
+}
+
+#[derive(Serialize)]
+struct CrossoverAnswer<'a> {
+    kind: &'static str,
+    #[serde(flatten)]
+    family: FamilyAnswer<'a>,
     smallest: u64,
     largest: u64,
     /// `gpu_faster_from`, or `b_faster_from`: `null` unless `state` is `within`.
@@ -115,8 +128,8 @@ struct WinnerAnswer {
     side: Option<&'static str>,
 }
 
-impl CrossoverAnswer {
-    fn of(found: &Crossover, versus: Versus<'_>) -> CrossoverAnswer {
+impl<'a> CrossoverAnswer<'a> {
+    fn of(found: &Crossover<'a>, versus: Versus<'_>) -> CrossoverAnswer<'a> {
         let at = |place| if let Place::At(size) = place { Some(size) } else { None };
         let word = |place| match place {
             Place::Below => "below",
@@ -132,9 +145,7 @@ impl CrossoverAnswer {
         };
         CrossoverAnswer {
             kind: found.kind.key(),
-            shape: found.shape.clone(),
-            density: found.density,
-            matrix: found.matrix.clone(),
+            family: found.family.into(),
             smallest: found.smallest,
             largest: found.largest,
             faster_from: BTreeMap::from([(faster_from, found.from.and_then(at))]),
@@ -142,7 +153,7 @@ impl CrossoverAnswer {
             interval: found.interval.map(at),
             interval_ends: found.interval.map(word),
             changes: found.changes.iter().map(change).collect(),
-            words: plain(&crossover_clause(found, versus)),
+            words: crossover_clause(found, versus),
             winners: found.stretches.iter().map(winner).collect(),
             unreliable: found.is_unreliable,
         }
@@ -152,12 +163,8 @@ impl CrossoverAnswer {
 #[derive(Serialize)]
 struct SizeAnswer<'a> {
     n: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shape: Option<&'a Shape>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    density: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    matrix: Option<&'a str>,
+    #[serde(flatten)]
+    family: FamilyAnswer<'a>,
     speed_ups: BTreeMap<&'static str, SpeedUpAnswer<'a>>,
     /// The resident speed-up with gpubench's tuned code on both sides.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -181,9 +188,7 @@ impl<'a> SizeAnswer<'a> {
         let bests = Contender::BOTH.into_iter().zip(comparison.bests());
         SizeAnswer {
             n: comparison.n,
-            shape: comparison.family.shape,
-            density: comparison.family.density,
-            matrix: comparison.family.matrix,
+            family: comparison.family.into(),
             speed_ups: Kind::ALL.into_iter().filter_map(speed_up).collect(),
             tuned: comparison.tuned_pair(Kind::Resident).map(|pair| SpeedUpAnswer::of(report, &pair)),
             of_peak: bests.filter_map(of_peak).collect(),

@@ -1,29 +1,9 @@
-//! Writes crossovers as text, for tables and for sentences. Figures in sentences have no-break spaces, so that no line break
-//! separates a number from its unit.
-
-use std::fmt::Display;
+//! Writes crossovers as text, for tables and for sentences.
 
 use gpubench_report::measure::stats::significant_digits;
 
 use gpubench_analysis::answer::crossover::{Crossover, Place, Stretch};
 use gpubench_analysis::answer::{Contender, Versus};
-
-const NO_BREAK: &str = "\u{a0}";
-
-/// A figure of several words, such as `GPU 12x` or `94 %`, unbroken.
-pub(crate) fn figure(text: impl Display) -> String {
-    text.to_string().replace(' ', NO_BREAK)
-}
-
-/// `N = 310`, unbroken.
-pub(crate) fn size_figure(n: impl Display) -> String {
-    figure(format!("N = {n}"))
-}
-
-/// A sentence with ordinary blanks, for terminals, Markdown and JSON.
-pub fn plain(sentence: &str) -> String {
-    sentence.replace(NO_BREAK, " ")
-}
 
 /// A size with the digits that its interval supports and one more, from 2 to 4: `310`, `1450`.
 pub fn size_text(size: f64, interval: [Place; 2]) -> String {
@@ -40,7 +20,7 @@ pub fn size_text(size: f64, interval: [Place; 2]) -> String {
 }
 
 /// `290 to 335`; `None` without a crossover, or where the interval is a point.
-pub fn interval_text(found: &Crossover) -> Option<String> {
+pub fn interval_text(found: &Crossover<'_>) -> Option<String> {
     let (Some(Place::At(_)), [Place::At(low), Place::At(high)]) = (found.from, found.interval) else {
         return None;
     };
@@ -49,7 +29,7 @@ pub fn interval_text(found: &Crossover) -> Option<String> {
 }
 
 /// The crossover for a table: `310 (290 to 335)`, `100 or less`, `not up to 2048`, `at most 187`, or `not measurable`.
-pub fn crossover_text(found: &Crossover) -> String {
+pub fn crossover_text(found: &Crossover<'_>) -> String {
     let place = place_text(found);
     match interval_text(found) {
         Some(interval) => format!("{place} ({interval})"),
@@ -59,7 +39,7 @@ pub fn crossover_text(found: &Crossover) -> String {
 
 /// The crossover in a column of the table of sweeps: `~312`, `≤ 100` (faster at every size), `none`, `some`, the range of an
 /// unknown one (`100–187`, or `1330–?` without an end), or `?`. A `+` says that B is also faster at some smaller sizes.
-pub(crate) fn short(found: &Crossover) -> String {
+pub(crate) fn short(found: &Crossover<'_>) -> String {
     let size = |size| size_text(size, found.interval);
     let place = match (found.from, found.interval) {
         (Some(Place::Below), _) => format!("≤ {}", found.smallest),
@@ -77,12 +57,12 @@ pub(crate) fn short(found: &Crossover) -> String {
 }
 
 /// The crossover without its interval, with a `!` where it comes from unreliable times.
-pub fn place_text(found: &Crossover) -> String {
+pub fn place_text(found: &Crossover<'_>) -> String {
     let place = place(found);
     if found.is_unreliable { place + "!" } else { place }
 }
 
-fn place(found: &Crossover) -> String {
+fn place(found: &Crossover<'_>) -> String {
     match found.from {
         Some(Place::Below) => format!("{} or less", found.smallest),
         Some(Place::At(size)) => size_text(size, found.interval),
@@ -95,13 +75,13 @@ fn place(found: &Crossover) -> String {
     }
 }
 
-/// `the GPU is faster from N = 310 (290 to 335)`, or the faster contender per range of sizes. [`plain`] replaces no-break spaces.
-pub fn crossover_clause(found: &Crossover, versus: Versus<'_>) -> String {
+/// `the GPU is faster from N = 310 (290 to 335)`, or the faster contender per range of sizes.
+pub fn crossover_clause(found: &Crossover<'_>, versus: Versus<'_>) -> String {
     let clause = clause(found, versus);
     if found.is_unreliable { clause + " (unreliable)" } else { clause }
 }
 
-fn clause(found: &Crossover, versus: Versus<'_>) -> String {
+fn clause(found: &Crossover<'_>, versus: Versus<'_>) -> String {
     let [a, b] = Contender::BOTH.map(|one| versus.noun(one));
     let stretches_text = |stretches: &[Stretch]| stretches_text(stretches, versus);
     if found.is_one_size() {
@@ -117,10 +97,10 @@ fn clause(found: &Crossover, versus: Versus<'_>) -> String {
                 |stretch: &&Stretch| stretch.first as f64 > end && stretch.winner != Some(Contender::B);
             let above: Vec<Stretch> = found.stretches.iter().filter(unlike).copied().collect();
             let but = if above.is_empty() { String::new() } else { format!("; {}", stretches_text(&above)) };
-            format!("{b} is faster from {}{interval}{also}{but}", size_figure(size_text))
+            format!("{b} is faster from N = {size_text}{interval}{also}{but}")
         }
         (Some(Place::Beyond), Some(also)) => {
-            format!("{a} is faster at {}, {b} only {also}", size_figure(found.largest))
+            format!("{a} is faster at N = {}, {b} only {also}", found.largest)
         }
         _ => match &found.stretches[..] {
             [Stretch { first, last, winner: Some(winner) }] => {
@@ -138,8 +118,8 @@ fn clause(found: &Crossover, versus: Versus<'_>) -> String {
 fn stretches_text(stretches: &[Stretch], versus: Versus<'_>) -> String {
     let text = |Stretch { first, last, winner }: &Stretch| {
         let sizes = match first == last {
-            true => format!("at {}", size_figure(first)),
-            false => format!("from {} to {last}", size_figure(first)),
+            true => format!("at N = {first}"),
+            false => format!("from N = {first} to {last}"),
         };
         match winner {
             Some(winner) => format!("{} is faster {sizes}", versus.noun(*winner)),
@@ -155,7 +135,7 @@ pub(crate) fn neither(versus: Versus<'_>) -> &'static str {
 }
 
 /// The ranges below the crossover in which B is faster: `up to 200 and from 450 to 700`.
-pub fn ranges_below(found: &Crossover) -> Option<String> {
+pub fn ranges_below(found: &Crossover<'_>) -> Option<String> {
     let mut begins: Option<f64> = None;
     let mut ranges = vec![];
     for (size, above) in &found.changes {
@@ -172,12 +152,13 @@ pub fn ranges_below(found: &Crossover) -> Option<String> {
 mod tests {
     use super::*;
     use gpubench_analysis::answer::Kind;
+    use gpubench_report::case::Family;
 
     fn found(
         from: Option<Place>,
         interval: [Place; 2],
         stretches: &[(u64, u64, Option<Contender>)],
-    ) -> Crossover {
+    ) -> Crossover<'static> {
         let changes = if let Some(Place::At(size)) = from { vec![(size, Contender::B)] } else { vec![] };
         let stretch = |(first, last, winner): &(u64, u64, Option<Contender>)| Stretch {
             first: *first,
@@ -185,9 +166,7 @@ mod tests {
             winner: *winner,
         };
         Crossover {
-            shape: None,
-            density: None,
-            matrix: None,
+            family: Family::default(),
             kind: Kind::Resident,
             smallest: 100,
             largest: 2048,
@@ -224,11 +203,11 @@ mod tests {
         assert_eq!(size_text(3.4, [at(3.4), at(3.4)]), "3");
     }
 
-    fn words(found: &Crossover) -> String {
-        plain(&crossover_clause(found, Versus::SIDES))
+    fn words(found: &Crossover<'_>) -> String {
+        crossover_clause(found, Versus::SIDES)
     }
 
-    fn shown(found: &Crossover) -> [String; 2] {
+    fn shown(found: &Crossover<'_>) -> [String; 2] {
         [crossover_text(found), words(found)]
     }
 

@@ -39,7 +39,6 @@ pub fn method(report: &Report, all_variants: bool) -> Vec<String> {
         lines.push(format!("Grades: {grades}."));
     }
     lines.extend(speed_up(report));
-    lines.extend(constant(&rows));
     lines.extend(python_calls(report, &rows));
     lines.extend(caches(&rows));
     lines.extend(sampling(report, &rows));
@@ -127,16 +126,6 @@ fn speed_up(report: &Report) -> Vec<String> {
 
 fn clocks<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
     distinct(rows.filter_map(|row| Some(row.execute.as_ref()?.clock.words()))).join(" and ")
-}
-
-/// The constant subtracted from times between events; `None` where there is none.
-fn constant(rows: &[&Row]) -> Option<String> {
-    let constants: Vec<f64> = executes(rows).filter_map(|execute| execute.event_constant_s).collect();
-    let low = constants.iter().copied().reduce(f64::min)?;
-    let high = constants.iter().copied().reduce(f64::max)?;
-    let (low, high) = (time_text(low), time_text(high));
-    let add = if low == high { low } else { format!("{low} to {high}") };
-    Some(format!("Device clock: the time between two events, minus the {add} that they take."))
 }
 
 /// What Python adds to host times, by library; `None` without one.
@@ -235,9 +224,9 @@ mod tests {
         let mut row = example::measured("fft", 10, "cuda", "r2c", 1e-3);
         row.cache = Cache::Hot;
         let execute = row.execute.as_mut().unwrap();
-        (execute.grade, execute.event_constant_s, execute.rounds) = (None, None, vec![]);
+        (execute.grade, execute.rounds) = (None, vec![]);
         let report = example::of([row]);
-        for start in ["Grades", "Device clock", "Cold", "Samples", "*"] {
+        for start in ["Grades", "Cold", "Samples", "*"] {
             assert_eq!(line(&report, start), None);
         }
         assert!(line(&report, "Hot cache").is_some());

@@ -34,9 +34,6 @@ pub const PEAK_SHARE_TEXT: &str = "rate / peak";
 pub(crate) const PEAK_MEANING: &str = "achieved bandwidth or FLOP rate over the peak rate measured here, of whichever \
                                        limits the op; not how busy the chip is";
 
-/// The reasons for a share above 100 %, for legends.
-pub(crate) const ABOVE_PEAK: &str = "the peak was measured at a slower moment, or caches helped";
-
 /// Share above which the rate that was measured is no peak: peaks and times vary by a few per cent.
 pub const ABOVE: f64 = 1.05;
 

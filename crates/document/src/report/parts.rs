@@ -7,6 +7,7 @@ use gpubench_report::{BusRates, Finding, Peaks};
 use gpubench_text::count::counted;
 use gpubench_text::words::json_word;
 
+use super::NONE;
 use super::cautions::{self, Caution, cautions};
 use super::environment::{clock_checks, described, device_state, settings_of, timer_overhead, version};
 use super::method::method;
@@ -16,28 +17,8 @@ use super::screen::legend;
 use super::sentences::paragraph;
 use super::sweeps::Sweeps;
 use super::tables::tables;
-use super::{ABOVE_PEAK, NONE, PEAK_MEANING};
 use crate::blocks::{Block, Document, DocumentSection, Remark, RichText};
 use crate::table::{Column, Field, Table, Tone};
-
-/// The meaning of each figure, the same for every report; that of the shares of the peak follows.
-const MEANINGS: [(&str, &str); 5] = [
-    (
-        "Sample",
-        "One execution of the op between two readings of a clock, or the mean of a batch where one is too short for the \
-         clock; nothing is allocated, planned, compiled or copied in between.",
-    ),
-    (
-        "Time",
-        "The median of the samples after warm-up, by the device's own clock on a GPU, by the host's on a CPU.",
-    ),
-    ("Kernel speed-up", "The CPU's time over the GPU's by those clocks: the work alone."),
-    (
-        "Resident speed-up",
-        "By the host's clock from the call until the answer is on the device: launch and wait included.",
-    ),
-    ("End-to-end speed-up", "The same with copying the operands to the device and the answer back."),
-];
 
 /// A report as a document: the answer, the tables, notes and warnings, then phases, method and environment, folded.
 pub fn document(report: &Report, all_variants: bool) -> Document {
@@ -86,7 +67,7 @@ fn answer(report: &Report) -> Vec<Block> {
 /// The answer in sentences, one per op; `None` where no case has both sides.
 pub fn in_words(report: &Report) -> Option<Block> {
     let has_both = Sweeps::of(report).comparisons() > 0;
-    Block::items(paragraph(report).iter().filter(|_| has_both).map(ToString::to_string))
+    Block::items(paragraph(report).into_iter().filter(|_| has_both))
 }
 
 /// The cost of the first use, and the phases of calls with their copies.
@@ -181,13 +162,6 @@ pub fn method_items(report: &Report, all_variants: bool) -> Vec<Block> {
     ];
     let lines = method(report, all_variants).into_iter();
     vec![Block::Items(lines.chain(always.map(str::to_owned)).map(with_code).collect())]
-}
-
-/// The meaning of the figures on a page.
-pub fn meanings() -> Block {
-    let peak = format!("The {PEAK_MEANING}. Above 100 %, {ABOVE_PEAK}.");
-    let meanings = MEANINGS.into_iter().chain([("Rate / peak", peak.as_str())]);
-    Block::Facts(meanings.map(|(name, text)| (name.into(), text.into())).collect())
 }
 
 /// Returns a text whose parts between backticks are code.

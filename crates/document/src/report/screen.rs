@@ -71,10 +71,8 @@ pub fn first_screen(report: &Report, folder: Option<&Path>, shown: Option<&Path>
     notes.extend((hidden > 0).then(|| format!("and {hidden} more rows (--tables)")));
     notes.extend(table.as_ref().and_then(|table| marks(report, table)));
     notes.extend(if every_case { sweeps.times() } else { None });
-    notes.extend(sweeps.variants().filter(|_| sweeps.versus.is_named() && sweeps.has_several_backends()));
     notes.extend(sweeps.rivals(shows_sides));
     notes.extend(sweeps.costs());
-    notes.extend(sweeps.larger_sizes().filter(|_| !every_case));
     notes.extend(libraries_note(&sweeps, &missing));
     let problems = summary(report).filter(|_| has_other_problems(report, &missing));
     notes.extend(problems.map(|summary| format!("{summary}.")));

@@ -1,13 +1,11 @@
 //! The answer in sentences, one per op, for Markdown, JSON and the page.
 
-use std::fmt;
-
 use gpubench_ops as op;
 use gpubench_report::report::Report;
 use gpubench_text::count::counted;
 
 use super::{resource_and_rate, share_in_words};
-use crate::report::crossover_text::{crossover_clause, figure, neither, plain, size_figure};
+use crate::report::crossover_text::{crossover_clause, neither};
 use gpubench_analysis::answer::cost::Kind;
 use gpubench_analysis::answer::crossover::crossover;
 use gpubench_analysis::answer::{
@@ -15,27 +13,8 @@ use gpubench_analysis::answer::{
 };
 use gpubench_ops::peak_share::share;
 
-/// A sentence of the answer.
-#[derive(Clone, Debug)]
-pub struct Line {
-    /// The op with element type, family and cache state; `None` for the sentence about all ops.
-    pub subject: Option<String>,
-    /// The sentence, with no-break spaces in figures; [`plain`] replaces these by ordinary ones.
-    pub text: String,
-}
-
-impl fmt::Display for Line {
-    /// Subject and text with ordinary blanks.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.subject {
-            Some(subject) => write!(f, "{subject}: {}", plain(&self.text)),
-            None => f.write_str(&plain(&self.text)),
-        }
-    }
-}
-
 /// Returns one sentence about all ops, then one per op, element type, cache state and family.
-pub fn paragraph(report: &Report) -> Vec<Line> {
+pub fn paragraph(report: &Report) -> Vec<String> {
     let sections = sections(report);
     let parts: Vec<Section<'_>> = sections.iter().flat_map(Section::by_family).collect();
     overall(report, &parts).into_iter().chain(parts.iter().filter_map(|part| about(report, part))).collect()
@@ -47,7 +26,7 @@ pub fn largest<'a>(part: &[Comparison<'a>], kind: Kind) -> Option<(u64, Pair<'a>
 }
 
 /// The number of ops for which B is faster at the largest size.
-fn overall(report: &Report, parts: &[Section<'_>]) -> Option<Line> {
+fn overall(report: &Report, parts: &[Section<'_>]) -> Option<String> {
     let versus = Versus::of(report);
     let machines = versus.machines(report)?;
     let count = |kind: Kind| {
@@ -75,24 +54,22 @@ fn overall(report: &Report, parts: &[Section<'_>]) -> Option<Line> {
         }
     });
     let end: String = end.collect();
-    let text = format!(
+    Some(format!(
         "{machines}: at the largest size measured, {} is faster in {resident} of {}{data}{open}{end}.",
         versus.noun(Contender::B),
         counted(of, "sweep")
-    );
-    Some(Line { subject: None, text })
+    ))
 }
 
 /// The sentence about one op: crossovers, speed-ups at the largest size, and shares of the peaks.
-fn about(report: &Report, section: &Section<'_>) -> Option<Line> {
+fn about(report: &Report, section: &Section<'_>) -> Option<String> {
     let part = &section.comparisons;
     let resident = crossover(part, Kind::Resident)?;
     let (n, pair) = largest(part, Kind::Resident)?;
-    let (dtype, family) = (section.dtype.words(), resident.family().clause());
-    let subject = format!("{} ({dtype}{family}, {} cache)", section.op, section.cache);
+    let (dtype, family) = (section.dtype.words(), resident.family.clause());
     let kernel = largest(part, Kind::Kernel).filter(|(at, _)| *at == n);
-    let kernel = kernel
-        .map(|(_, pair)| format!("; kernel alone {}", figure(pair.speed_up.text_in_words(pair.versus))));
+    let kernel =
+        kernel.map(|(_, pair)| format!("; kernel alone {}", pair.speed_up.text_in_words(pair.versus)));
     let own_copies = op::copies_itself(section.op);
     let data = match () {
         () if own_copies => "with its own copies ",
@@ -101,9 +78,10 @@ fn about(report: &Report, section: &Section<'_>) -> Option<Line> {
     };
     let names = Names::of(report);
     let mut text = format!(
-        "{data}{}; at {} {} ({} against {}{})",
+        "{} ({dtype}{family}, {} cache): {data}{}; at N = {n} {} ({} against {}{})",
+        section.op,
+        section.cache,
         crossover_clause(&resident, section.versus),
-        size_figure(n),
         faster(&pair),
         names.name(pair.b),
         names.name(pair.a),
@@ -113,10 +91,9 @@ fn about(report: &Report, section: &Section<'_>) -> Option<Line> {
     for &kind in kinds.end_to_end().iter().filter(|_| !own_copies) {
         let Some((whole, (at, pair))) = crossover(part, kind).zip(largest(part, kind)) else { continue };
         let (memory, clause) = (kinds.memory(kind), crossover_clause(&whole, section.versus));
-        text += &format!(". End to end{memory} {clause}; at {} {}", size_figure(at), faster(&pair));
+        text += &format!(". End to end{memory} {clause}; at N = {at} {}", faster(&pair));
     }
-    text += &peaks(report, &pair);
-    Some(Line { subject: Some(subject), text: text + "." })
+    Some(text + &peaks(report, &pair) + ".")
 }
 
 /// `the GPU is 31x faster`; only the interval where neither contender is measurably faster.
@@ -138,7 +115,7 @@ fn faster(pair: &Pair<'_>) -> String {
 fn peaks(report: &Report, pair: &Pair<'_>) -> String {
     let reach = |(one, row)| {
         let share = share(report, row)?;
-        let (percent, [_, rate]) = (figure(share_in_words(share)), resource_and_rate(share));
+        let (percent, [_, rate]) = (share_in_words(share), resource_and_rate(share));
         Some((pair.versus.noun(one), format!("{percent} of its peak {rate}")))
     };
     let reached = [(Contender::B, pair.b), (Contender::A, pair.a)].map(reach);
@@ -159,7 +136,7 @@ mod tests {
 
     #[test]
     fn the_paragraph_answers_the_question() {
-        let lines: Vec<String> = paragraph(&example::full()).iter().map(Line::to_string).collect();
+        let lines = paragraph(&example::full());
         assert_eq!(
             lines[0],
             "NVIDIA H200 against Intel Xeon Platinum 8480C, 16 threads: at the largest size measured, the GPU is \
@@ -175,7 +152,7 @@ mod tests {
     #[test]
     fn both_kinds_of_memory_have_their_answer() {
         let report = example::with_pinned(example::full(), 5.0);
-        let lines: Vec<String> = paragraph(&report).iter().map(Line::to_string).collect();
+        let lines = paragraph(&report);
         let expected = "; with copies both ways (pageable memory) in 1 of 1; with copies both ways (pinned memory) in 1 of 1.";
         assert!(lines[0].ends_with(expected), "{}", lines[0]);
         let at = |text: &str| lines[1].find(text).unwrap_or_else(|| panic!("{text}: {}", lines[1]));
@@ -186,7 +163,7 @@ mod tests {
     fn without_a_device_clock_no_sentence_names_kernel_times() {
         let mut report = example::several();
         report.rows.retain(|row| row.side == Side::Cpu || row.backend == "jax");
-        let words = paragraph(&report).iter().map(Line::to_string).collect::<Vec<_>>().join("\n");
+        let words = paragraph(&report).join("\n");
         assert!(words.contains("the GPU is faster") && !words.contains("kernel alone"), "{words}");
     }
 
@@ -195,7 +172,7 @@ mod tests {
         let words = |text: &str| {
             let mut report = example::several();
             Versus::choose(&mut report, text).unwrap();
-            paragraph(&report).iter().map(Line::to_string).collect::<Vec<_>>().join("\n")
+            paragraph(&report).join("\n")
         };
         let found = words("numpy:cupy");
         let cpu = "Intel Xeon Platinum 8480C, 16 threads";

@@ -56,22 +56,13 @@ pub fn change(ratio: f64) -> String {
     format!("{} {}", factor_within(ratio.max(1.0 / ratio), 3), direction(ratio))
 }
 
-/// Returns the changes of host, gpubench and environment at a step: `host a -> b, driver 580.1 -> 590.2`.
+/// Returns the changes of host and environment at a step: `host a -> b, driver 580.1 -> 590.2`.
 pub fn also_changed(trend: &Trend, step: &TimeStep) -> Option<String> {
     let (before, after) = (&trend.reports[step.last_before], &trend.reports[step.first_after]);
     let host = (before.host != after.host).then(|| format!("host {} -> {}", before.host, after.host));
     let mut changes = Vec::from_iter(host);
-    if before.gpubench_version != after.gpubench_version {
-        changes.push(format!("gpubench {} -> {}", before.gpubench_version, after.gpubench_version));
-    } else if let (Some(old), Some(new)) = (&before.gpubench_revision, &after.gpubench_revision)
-        && old != new
-    {
-        changes.push(format!("gpubench {} -> {}", short(old), short(new)));
-    }
-    // The version of gpubench is already in the list.
-    let facts = step.environment.iter().filter(|difference| difference.fact != "gpubench-version");
-    changes.extend(facts.clone().take(FACTS).map(fact));
-    let more = and_more(facts.count().saturating_sub(FACTS));
+    changes.extend(step.environment.iter().take(FACTS).map(fact));
+    let more = and_more(step.environment.len().saturating_sub(FACTS));
     (!changes.is_empty()).then(|| changes.join(", ") + &more)
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Part<'a> {
     /// The names of its rows.
     pub names: &'a Names,
     pub(crate) section: Section<'a>,
-    pub crossovers: Vec<Crossover>,
+    pub crossovers: Vec<Crossover<'a>>,
     /// Set where the cases that share its charts differ in family, here or among reports.
     pub(crate) shows_family: bool,
 }

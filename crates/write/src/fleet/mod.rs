@@ -79,14 +79,14 @@ fn csv(shown: &FleetOverview<'_>) -> String {
     }
     let row = |key: &LineKey| -> Vec<Field> {
         let mut fields = vec![
-            key.op.clone(),
-            key.dtype.to_string(),
+            key.case.op.clone(),
+            key.case.dtype.to_string(),
             key.cache.to_string(),
-            key.n.to_string(),
-            key.shape.as_ref().map(Shape::to_string).unwrap_or_default(),
-            number(key.density),
-            key.matrix.clone().unwrap_or_default(),
-            key.seed.to_string(),
+            key.case.n.to_string(),
+            key.case.shape.as_ref().map(Shape::to_string).unwrap_or_default(),
+            number(key.case.density),
+            key.case.matrix.clone().unwrap_or_default(),
+            key.case.seed.to_string(),
             key.variant.clone().unwrap_or_default(),
         ];
         for table in &shown.tables {

@@ -39,7 +39,7 @@ GPU: median time of the best correct variant, f32, cold cache
     );
     let finding = "Outliers and differences:
   slower  b GPU 0 is 10 % slower than the median of 3 similar devices; different from the others:
-          power limit 550 W instead of 700 W
+          power-limit 550 W instead of 700 W
 
 No outlier among 4 similar hosts: Intel Xeon Platinum 8480C (16 CPUs).
 ";

@@ -1,6 +1,6 @@
 //! The answer of one report: incorrect answers, the sentence about all ops, and the table of the first screen.
 
-use gpubench_analysis::answer::{Contender, Versus};
+use gpubench_analysis::answer::Versus;
 use gpubench_document::blocks::{Block, DocumentSection};
 use gpubench_document::report::problems::first_lines;
 use gpubench_document::report::screen::legend;
@@ -17,28 +17,14 @@ use super::markup::{Html, classed};
 pub(crate) fn answer(report: &Report) -> Html {
     let early = first_lines(report, "see Warnings", None);
     let early = early.into_iter().map(|text| classed("p", "early").holding(text)).collect::<Html>();
-    let first = paragraph(report).into_iter().next();
-    let lead = first.map_or_else(|| no_speed_up(report), |first| sentence(&first.text, Versus::of(report)));
+    let lead = paragraph(report).into_iter().next().unwrap_or_else(|| title(report));
+    // The name of a contender stays as it is.
+    let lead = if Versus::of(report).is_named() { lead } else { capitalised(&lead) };
     let legend =
         DocumentSection { is_folded: true, ..DocumentSection::new("What the columns mean", vec![legend()]) };
     let table = Sweeps::of(report).table(false);
     let blocks = table.map(|table| blocks(&[Block::Table(table), Block::Section(legend)], 2, ""));
     early.and(classed("p", "lead").holding(lead)).and(blocks.unwrap_or_default())
-}
-
-fn no_speed_up(report: &Report) -> String {
-    let versus = Versus::of(report);
-    if !versus.is_named() {
-        return title(report);
-    }
-    let [a, b] = Contender::BOTH.map(|one| versus.name(one));
-    format!("No case has a correct time of both {a} and {b}, so there is no speed-up.")
-}
-
-/// The text with a capital first, unless a contender's name is first.
-fn sentence(text: &str, versus: Versus<'_>) -> String {
-    let begins = |one: Contender| versus.is_named() && text.starts_with(versus.name(one));
-    if Contender::BOTH.into_iter().any(begins) { text.to_owned() } else { capitalised(text) }
 }
 
 #[cfg(test)]
@@ -60,14 +46,5 @@ mod tests {
         ] {
             assert!(html.contains(expected), "{expected}\n{html}");
         }
-    }
-
-    #[test]
-    fn a_report_of_one_side_says_that_there_is_no_speed_up() {
-        let mut report = example::full();
-        report.rows.retain(|row| row.backend == "cpu");
-        let html = answer(&report).into_string();
-        assert!(html.contains("CPU only: no GPU variant was selected."), "{html}");
-        assert!(html.contains("data-label=\"fastest\">openblas</td>"), "the libraries are compared: {html}");
     }
 }

@@ -202,11 +202,6 @@ fn warnings(report: &Report, prefix: &str) -> Html {
     }
 }
 
-fn method(report: &Report, prefix: &str) -> Html {
-    let items = parts::method_items(report, true);
-    blocks::blocks(&[vec![parts::meanings()], items].concat(), 1, prefix)
-}
-
 /// The parts of a report; identifiers begin with `prefix`.
 fn sections(report: &Report, prefix: &str) -> anyhow::Result<Html> {
     let contents = [
@@ -217,7 +212,7 @@ fn sections(report: &Report, prefix: &str) -> anyhow::Result<Html> {
         blocks::blocks(&parts::first_use(report), 1, prefix),
         blocks::blocks(&parts::environment(report), 1, prefix),
         blocks::blocks(&Vec::from_iter(parts::in_words(report)), 1, prefix),
-        method(report, prefix),
+        blocks::blocks(&parts::method_items(report, true), 1, prefix),
     ];
     let section = |((id, title), content): ((&str, &str), Html)| {
         let nothing = content.is_empty().then(|| classed("p", "note").holding("Nothing to show."));

@@ -107,19 +107,6 @@ fn long_names_of_sweeps_leave_out_columns_and_fold_no_row() {
     assert!(words(&text).contains(left_out), "{text}");
 }
 
-#[test]
-fn a_row_at_a_smaller_size_has_its_reason() {
-    let mut report = sweep(&[DType::F32]);
-    let largest = |row: &&mut gpubench_report::report::Row| {
-        (row.case.op.as_str(), row.case.n, row.side) == ("svd", 10_000, Side::Gpu)
-    };
-    let row = report.rows.iter_mut().find(largest).unwrap();
-    (row.outcome, row.execute) = (Outcome::Incorrect, None);
-    let text = words(&screen(&report, false));
-    assert!(text.contains(" svd 5000 ") && !text.contains(" svd 10000 "), "{text}");
-    assert!(text.contains(" Not compared at larger N: svd (GPU incorrect at 10000). "), "{text}");
-}
-
 /// With few cases every size has a row, the crossover is in the last of its sweep, and few rows have their times.
 #[test]
 fn few_cases_have_one_row_each() {
@@ -165,12 +152,6 @@ fn a_report_of_one_side_says_why_there_is_no_comparison() {
     let text = screen(&report, false);
     assert!(text.starts_with("CPU only: no GPU variant was selected. "), "{text}");
     assert_eq!(line(&text, "fft"), "fft 100 realfft 1.000 ms (no other) -");
-    let settings = report.environment.settings.clone();
-    report.environment.settings["backends"] = serde_json::json!(["cpu", "cuda"]);
-    report.environment.planned_rows = Some(4);
-    let early = screen(&report, false);
-    assert!(early.contains("CPU only: the run ended before any cell of another backend."), "{early}");
-    (report.environment.settings, report.environment.planned_rows) = (settings, None);
     report.rows.push(example::without_time("fft", 100, "cuda", "r2c", Outcome::Skipped, "no driver", None));
     let text = screen(&report, false);
     assert!(text.starts_with("CPU only: no GPU cell was measured (gpubench show --tables)."), "{text}");

@@ -99,7 +99,6 @@ Best correct variant per side. ±: half the 95 % interval of the median.
 Error: the larger of both sides, relative to its bound (share in parentheses).
 Grades: A precise and undisturbed, B comparable, C an estimate, D not reliable.
 Kernel speed-up: no launch, no copies; CPU by host clock, GPU by device clock.
-Device clock: the time between two events, minus the 1.50 µs that they take.
 Cold cache: gpubench flushes the operands from the caches before each sample.
 Samples in 3 interleaved rounds until ± is 0.5% (GPU), 1.0% (CPU) or time is up.
 
@@ -129,29 +128,6 @@ Warnings about the whole run:
                       matmul cpu/mkl (2)
 ";
         assert_eq!(shown(&example::full(), false), expected);
-    }
-
-    #[test]
-    fn every_kind_of_note_is_listed() {
-        use gpubench_report::measure::grade::{Grade, WarningKind};
-        let mut report = example::full();
-        let kinds = [
-            WarningKind::Drift,
-            WarningKind::Throttled,
-            WarningKind::FewSamples,
-            WarningKind::Bimodal,
-            WarningKind::Disturbed,
-            WarningKind::NotWarm,
-        ];
-        for kind in kinds {
-            example::warn(&mut report.rows[0], kind, Grade::B, "something", "do something");
-        }
-        let text = shown(&report, false);
-        assert_eq!(text.matches("next: do something").count(), kinds.len(), "{text}");
-        assert!(
-            text.contains("3 of 4 times of the fastest variants have a grade below A:\n  spread "),
-            "{text}"
-        );
     }
 
     #[test]

@@ -77,13 +77,6 @@ fn a_format_of_several_files_refuses_a_single_output() {
     assert!(SVG.files(&example::empty(), &View::default()).unwrap().is_empty());
 }
 
-#[test]
-fn json_reads_back_as_the_same_report() {
-    let report = example::full();
-    let text = JSON.text(&report, &View::default()).unwrap();
-    assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
-}
-
 fn markdown_of(report: &Report) -> String {
     MARKDOWN.text(report, &View::default()).unwrap()
 }

@@ -72,7 +72,6 @@ impl<'a> Lines<'a> {
             let heading = &table.columns[column].heading;
             match table.layout {
                 Layout::Fitting | Layout::Listing => vec![heading.to_string()],
-                Layout::TwoLineHeadings => heading.splitn(2, ' ').map(str::to_owned).collect(),
                 Layout::NarrowHeadings | Layout::Blocks { .. } => {
                     broken(heading, longest(column).unwrap_or(0))
                 }
@@ -88,7 +87,7 @@ impl<'a> Lines<'a> {
         let fits = length <= table.width;
         let (margin, gutter) = match table.layout {
             Layout::Listing => (0, GUTTER),
-            Layout::Fitting | Layout::TwoLineHeadings if !fits => (1, 1),
+            Layout::Fitting if !fits => (1, 1),
             Layout::NarrowHeadings if !fits && length - GUTTER <= table.width => (0, GUTTER),
             Layout::NarrowHeadings if !fits => (0, 1),
             _ => (GUTTER, GUTTER),

@@ -40,15 +40,6 @@ fn listings_are_as_wide_as_their_widest_field_and_lines_end_bare() {
 }
 
 #[test]
-fn headings_of_two_words_take_two_lines() {
-    let columns = vec![Column::words("op"), Column::figures("smallest detectable")];
-    let table =
-        Table::new("", columns, vec![vec!["fft".into(), "3%".into()]]).laid_out(Layout::TwoLineHeadings);
-    let expected = "         smallest\n  op   detectable\n  fft          3%\n";
-    assert_eq!(table_text(&table, false), expected);
-}
-
-#[test]
 fn narrow_headings_are_no_wider_than_their_fields() {
     let columns = vec![Column::words("op"), Column::figures("GPU faster from N")];
     let mut table =

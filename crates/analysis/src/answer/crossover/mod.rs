@@ -5,7 +5,6 @@
 //! make some interval miss 1: the level is divided by the number of sizes (Bonferroni).
 
 use gpubench_report::case::Family;
-use gpubench_report::shape::Shape;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::NORMAL_95;
@@ -38,13 +37,9 @@ pub struct Stretch {
 
 /// From which size B is faster, for one family and kind of speed-up.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Crossover {
-    /// Shape of the operands; `None` for square ones.
-    pub shape: Option<Shape>,
-    /// Share of stored entries of a sparse op.
-    pub density: Option<f64>,
-    /// Name and fingerprint of the matrix of a file.
-    pub matrix: Option<String>,
+pub struct Crossover<'a> {
+    /// The family of the cases.
+    pub family: Family<'a>,
     /// The phases that the times include.
     pub kind: Kind,
     /// The smallest size that was compared.
@@ -63,12 +58,7 @@ pub struct Crossover {
     pub is_unreliable: bool,
 }
 
-impl Crossover {
-    /// Returns the family of the cases.
-    pub fn family(&self) -> Family<'_> {
-        Family { shape: self.shape.as_ref(), density: self.density, matrix: self.matrix.as_deref() }
-    }
-
+impl Crossover<'_> {
     /// Returns whether B also wins below the size from which it always wins, or only at small sizes.
     pub fn is_mixed(&self) -> bool {
         self.changes.iter().any(|(_, above)| *above == Contender::A)
@@ -81,14 +71,14 @@ impl Crossover {
 }
 
 /// The crossovers of a section: one per family and kind that has a size with both contenders.
-pub fn crossovers(section: &Section<'_>) -> Vec<Crossover> {
-    let of = |part: Section<'_>| Kind::ALL.map(|kind| crossover(&part.comparisons, kind));
+pub fn crossovers<'a>(section: &Section<'a>) -> Vec<Crossover<'a>> {
+    let of = |part: Section<'a>| Kind::ALL.map(|kind| crossover(&part.comparisons, kind));
     section.by_family().flat_map(of).flatten().collect()
 }
 
 /// The crossover of comparisons of one family, in ascending order of size; `None` when no size has both contenders.
-pub fn crossover(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Crossover> {
-    let compared: Vec<(&Comparison<'_>, Pair<'_>)> =
+pub fn crossover<'a>(comparisons: &[Comparison<'a>], kind: Kind) -> Option<Crossover<'a>> {
+    let compared: Vec<(&Comparison<'a>, Pair<'a>)> =
         comparisons.iter().filter_map(|one| Some((one, one.pair(kind)?))).collect();
     let (first, last) = (compared.first()?.0, compared.last()?.0);
     let stretches = stretches(&compared);
@@ -116,9 +106,7 @@ pub fn crossover(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Crossover
         _ => (None, bounds(&curve, &sure, stretches.last()?.winner)),
     };
     Some(Crossover {
-        shape: first.family.shape.cloned(),
-        density: first.family.density,
-        matrix: first.family.matrix.map(str::to_owned),
+        family: first.family,
         kind,
         smallest: first.n,
         largest: last.n,

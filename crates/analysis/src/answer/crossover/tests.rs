@@ -15,7 +15,8 @@ fn crossing_at(overhead: f64, sizes: &[u64]) -> Report {
     }))
 }
 
-fn kernel(report: &Report) -> Crossover {
+fn kernel(report: &Report) -> Crossover<'static> {
+    let report: &'static Report = Box::leak(Box::new(report.clone()));
     crossovers(&sections(report)[0]).swap_remove(0)
 }
 
@@ -154,7 +155,7 @@ struct Found {
 }
 
 impl Found {
-    fn of(found: &Crossover, truth: f64) -> Found {
+    fn of(found: &Crossover<'_>, truth: f64) -> Found {
         let (Some(Place::At(_)), [Place::At(low), Place::At(high)]) = (found.from, found.interval) else {
             return Found::default();
         };

@@ -157,22 +157,12 @@ impl<'a> Versus<'a> {
         let Some(item) = self.0.into_iter().flat_map(ContenderRows::items).find(unknown) else {
             return Ok(());
         };
-        let named_so = distinct(known.iter().filter(|(_, variant)| glob(item, variant)));
-        if let [(backend, variant)] = named_so.as_slice() {
-            return Err(format!("there is no backend '{item}': did you mean '{backend}/{variant}'?"));
-        }
-        let of_backend = item.split_once('/').map(|(backend, _)| backend);
-        let variants = known.iter().filter(|(backend, _)| Some(*backend) == of_backend);
-        let variants = distinct(variants.map(|(_, variant)| *variant));
-        let there_are = match variants.as_slice() {
-            [] => distinct(known.iter().map(|(backend, _)| *backend)).join(", "),
-            some => some
-                .iter()
-                .map(|variant| format!("{}/{variant}", of_backend.unwrap_or_default()))
-                .collect::<Vec<_>>()
-                .join(", "),
-        };
-        Err(format!("there are no cells of '{item}': name one of {there_are}"))
+        let of_backend = item.split_once('/').map_or("", |(backend, _)| backend);
+        let variants = known.iter().filter(|(backend, _)| *backend == of_backend);
+        let variants: Vec<String> = variants.map(|(backend, name)| format!("{backend}/{name}")).collect();
+        let backends = distinct(known.iter().map(|(backend, _)| (*backend).to_owned()));
+        let names = if variants.is_empty() { backends } else { variants };
+        Err(format!("there are no cells of '{item}': name one of {}", names.join(", ")))
     }
 
     fn selection(self, contender: Contender) -> ContenderRows<'a> {

@@ -8,8 +8,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn variation(variation_between_runs: f64, pass_range: f64) -> CellVariation {
-    let case =
-        Case { op: "fft".into(), n: 8, dtype: DType::F32, density: None, shape: None, matrix: None, seed: 1 };
+    let case = Case::square("fft", 8, DType::F32, 1);
     let cell = Cell { case, backend: "cpu".into(), variant: "realfft".into(), cache: Cache::Cold };
     CellVariation { cell, variation_between_runs, pass_range }
 }

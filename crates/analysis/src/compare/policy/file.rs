@@ -1,7 +1,6 @@
 //! Reads policy files: TOML with defaults at the top, `[environment]` and `[[cell]]` tables.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail, ensure};
@@ -11,7 +10,7 @@ use gpubench_text::size_filter::SizeFilter;
 use gpubench_text::toml_reader::{self, Problem, Scalar, checked, line_of};
 use gpubench_text::{limited, percent, words};
 use serde::Deserialize;
-use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::de::{self, Deserializer};
 use toml::Spanned;
 
 use super::{CellTable, Limits, Policy};
@@ -42,10 +41,9 @@ pub fn parse(name: &str, text: &str) -> Result<Policy> {
 fn parsed(name: &str, text: &str) -> Result<Policy> {
     let is_json = text.trim_start().starts_with('{');
     ensure!(!is_json, "{name}:1: this is JSON, and a policy is TOML: docs/compare-policy.md lists its keys");
-    let file: PolicyFile = toml_reader::read(text).map_err(|mut error| {
+    let file: PolicyFile = toml_reader::read(text).map_err(|error| {
         let mut problem = None;
-        if let Problem::UnknownKey { key, valid } = &mut error.problem {
-            valid.retain(|key| !FORMER.contains(&key.as_str()));
+        if let Problem::UnknownKey { key, .. } = &error.problem {
             let above = || format!("'{key}' applies to the whole comparison: write it above the first table");
             problem = WHOLE.contains(&key.as_str()).then(above);
         }
@@ -71,15 +69,8 @@ fn parsed(name: &str, text: &str) -> Result<Policy> {
 /// Keys that apply to the whole comparison.
 const WHOLE: [&str; 4] = ["alpha", "accept-missing", "accept-inconclusive", "cross-machine"];
 
-/// Former names of keys, which are read but not recommended.
-const FORMER: [&str; 2] = ["run-spread", "accept-unsure"];
-
 /// Keys that may be at the top and in tables of cells.
-const LIMITS: [&str; 5] =
-    ["threshold", "mean-threshold", "variation-between-runs", "run-spread", "error-growth"];
-
-/// Earlier names of facts, each with the present one.
-const RENAMED_FACTS: [(&str, &str); 2] = [("processors", "cpus"), ("place-variables", "path-variables")];
+const LIMITS: [&str; 4] = ["threshold", "mean-threshold", "variation-between-runs", "error-growth"];
 
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -88,14 +79,13 @@ struct PolicyFile {
     threshold: Option<f64>,
     #[serde(deserialize_with = "share")]
     mean_threshold: Option<f64>,
-    #[serde(deserialize_with = "share", alias = "run-spread")]
+    #[serde(deserialize_with = "share")]
     variation_between_runs: Option<f64>,
     #[serde(deserialize_with = "growth")]
     error_growth: Option<f64>,
     #[serde(deserialize_with = "chance")]
     alpha: Option<f64>,
     accept_missing: bool,
-    #[serde(alias = "accept-unsure")]
     accept_inconclusive: bool,
     cross_machine: bool,
     #[serde(deserialize_with = "severities")]
@@ -116,7 +106,7 @@ struct PolicyTable {
     threshold: Option<f64>,
     #[serde(deserialize_with = "share")]
     mean_threshold: Option<f64>,
-    #[serde(deserialize_with = "share", alias = "run-spread")]
+    #[serde(deserialize_with = "share")]
     variation_between_runs: Option<f64>,
     #[serde(deserialize_with = "growth")]
     error_growth: Option<f64>,
@@ -178,29 +168,12 @@ fn chance<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::
 
 /// Reads the `[environment]` table: the severity of each fact.
 fn severities<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Severity>, D::Error> {
-    deserializer.deserialize_map(SeveritiesVisitor)
-}
-
-struct SeveritiesVisitor;
-
-impl<'de> Visitor<'de> for SeveritiesVisitor {
-    type Value = BTreeMap<String, Severity>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a table of facts such as gpu-model = \"block\"")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut facts: A) -> Result<Self::Value, A::Error> {
-        let mut severities = BTreeMap::new();
-        while let Some((FactName(name), SeverityName(severity))) = facts.next_entry()? {
-            severities.insert(name, severity);
-        }
-        Ok(severities)
-    }
+    let facts = BTreeMap::<FactName, SeverityName>::deserialize(deserializer)?;
+    Ok(facts.into_iter().map(|(FactName(name), SeverityName(severity))| (name, severity)).collect())
 }
 
 /// The name of a known fact.
-#[derive(Deserialize)]
+#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(try_from = "String")]
 struct FactName(String);
 
@@ -208,8 +181,6 @@ impl TryFrom<String> for FactName {
     type Error = anyhow::Error;
 
     fn try_from(name: String) -> Result<Self> {
-        let renamed = RENAMED_FACTS.into_iter().find(|(old, _)| *old == name);
-        let name = renamed.map_or(name, |(_, new)| new.to_owned());
         let facts = || environment::FACTS.iter().map(|fact| fact.name);
         if facts().any(|fact| fact == name) {
             return Ok(FactName(name));

@@ -4,11 +4,9 @@ use gpubench_report::case::{Cache, Case, DType};
 
 use super::file::parse;
 use super::*;
-use crate::compare::environment::FACTS;
 
 fn cell(op: &str, n: u64, variant: &str) -> Cell {
-    let case =
-        Case { op: op.into(), n, dtype: DType::F32, density: None, shape: None, matrix: None, seed: 1 };
+    let case = Case::square(op, n, DType::F32, 1);
     let backend = if variant.starts_with("cu") { "cuda" } else { "cpu" };
     Cell { case, backend: backend.into(), variant: variant.into(), cache: Cache::Cold }
 }
@@ -125,6 +123,7 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
         ),
         ("\"a\\nb\" = 1\n", "1: unknown key 'a\\nb'"),
         ("threshold = \"5%\"\nthreshold = \"5%\"\n", "2: duplicate key"),
+        ("\n {\n  \"schema_version\": 5 }", "1: this is JSON"),
     ] {
         let message = message(text);
         assert!(message.starts_with(&format!("gate.toml:{expected}")), "{text:?}: {message}");
@@ -137,41 +136,4 @@ fn a_file_that_cannot_be_read_is_named_with_what_to_do() {
     let message = read(Path::new("no/such/gate.toml")).unwrap_err().to_string();
     assert!(message.starts_with("cannot read policy 'no/such/gate.toml': "), "{message}");
     assert!(message.contains("docs/compare-policy.md"), "{message}");
-}
-
-#[test]
-fn every_fact_takes_every_severity() {
-    for (fact, severity) in FACTS.iter().flat_map(|fact| Severity::ALL.map(|severity| (fact.name, severity)))
-    {
-        let text = format!("[environment]\n{fact} = \"{}\"\n", severity.name());
-        assert_eq!(parse("gate.toml", &text).unwrap().severities.get(fact), Some(&severity));
-    }
-}
-
-#[test]
-fn keys_and_facts_of_earlier_versions_mean_the_same() {
-    for (old, new) in [
-        ("run-spread = \"2%\"\n", "variation-between-runs = \"2%\"\n"),
-        ("accept-unsure = true\n", "accept-inconclusive = true\n"),
-        (
-            "[[cell]]\nop = \"fft\"\nrun-spread = \"2%\"\n",
-            "[[cell]]\nop = \"fft\"\nvariation-between-runs = \"2%\"\n",
-        ),
-        ("[environment]\nprocessors = \"block\"\n", "[environment]\ncpus = \"block\"\n"),
-        ("[environment]\nplace-variables = \"warn\"\n", "[environment]\npath-variables = \"warn\"\n"),
-    ] {
-        let policy = parse("gate.toml", old).unwrap();
-        assert_eq!(policy, parse("gate.toml", new).unwrap(), "{old}");
-        assert_ne!(policy, Policy::default(), "{old}");
-    }
-    let both = message("run-spread = \"2%\"\nvariation-between-runs = \"2%\"\n");
-    assert!(both.starts_with("gate.toml:") && both.contains("duplicate"), "{both}");
-    let unknown = message("run-sprea = \"2%\"\n");
-    assert!(!unknown.contains("run-spread") && unknown.contains("variation-between-runs"), "{unknown}");
-}
-
-#[test]
-fn a_report_in_place_of_a_policy_is_named_as_such() {
-    let json = message("\n {\n  \"schema_version\": 5 }");
-    assert!(json.starts_with("gate.toml:1: this is JSON"), "{json}");
 }

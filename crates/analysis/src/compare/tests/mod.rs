@@ -195,24 +195,6 @@ fn a_doubling_of_all_cells_with_one_run_per_side_asks_for_more_runs() {
             variation"
         )
     );
-    let history = side(vec![simulated_runs::run(3, &REALISTIC, &|_| 1.0)]);
-    let notes = compare_with_history(&old, &new, &history, &Policy::default()).notes;
-    assert!(notes.iter().any(|note| note.text.starts_with("--history names one run")), "{notes:?}");
-}
-
-#[test]
-fn another_pick_is_noted() {
-    let (mut old, new) = with_change(|row| row.picked = Some("dmma".into()));
-    let text = |old: &Runs| {
-        let notes = compare(old, &new, &Policy::default()).notes;
-        notes.into_iter().find(|note| note.text.contains("picked another variant")).map(|note| note.text)
-    };
-    // OLD records no pick to compare with.
-    assert_eq!(text(&old), None);
-    old.runs[0].report.rows.iter_mut().for_each(|row| row.picked = Some("cublas".into()));
-    assert!(
-        text(&old).is_some_and(|text| text.contains(" in 1 cell,") && text.ends_with("cublas, then dmma"))
-    );
 }
 
 #[test]

@@ -32,15 +32,7 @@ pub(crate) fn run(seed: u64, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Re
     let mut rows = Vec::new();
     for (op, n) in OPS.iter().flat_map(|op| SIZES.iter().map(move |n| (*op, *n))) {
         for (backend, side, base_s) in [("cpu", Side::Cpu, 4e-9), ("cuda", Side::Gpu, 1e-10)] {
-            let case = Case {
-                op: op.into(),
-                n,
-                dtype: DType::F32,
-                density: None,
-                shape: None,
-                matrix: None,
-                seed: 42,
-            };
+            let case = Case::square(op, n, DType::F32, 42);
             let cell =
                 Cell { case, backend: backend.into(), variant: "simulated".into(), cache: Cache::Cold };
             let typical_s = base_s * (n as f64).powi(2) * factor(&cell);

@@ -1,8 +1,5 @@
 //! Notes on a comparison as a whole: weaknesses of its data, each with the next step.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use gpubench_report::report::Row;
 use gpubench_text::count::{agree, counted};
 
 use super::{COMMAND, HISTORY, MIN_RUNS};
@@ -33,10 +30,6 @@ pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> V
                     the code";
         note(text.to_owned(), "measure both sides alternating: OLD, NEW, OLD, NEW (docs/ci.md)");
     }
-    if sweep.history.runs.len() == 1 {
-        let text = "--history names one run, which shows no variation between runs";
-        note(text.to_owned(), &format!("give {HISTORY}"));
-    }
     for (word, runs) in [("OLD", old), ("NEW", new)] {
         for run in runs.runs.iter().filter(|run| run.ended_early()) {
             let text =
@@ -52,21 +45,8 @@ pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> V
         let next = "run the same sweep each time, or find out why these cells have no time";
         note(format!("{word}: {text}"), next);
     }
-    if let Some(text) = changed_picks(old, new) {
-        note(text, "name a variant with --variants to compare one kernel, independent of what auto picks");
-    }
     for table in policy.unused(cells.iter().map(Change::cell)) {
         note(table, "correct the table or remove it");
-    }
-    let values = |of: fn(&Row) -> String| [old, new].map(|side| side.rows().map(of).collect::<BTreeSet<_>>());
-    let settings =
-        [("caches", values(|row| row.cache.to_string())), ("seed", values(|row| row.case.seed.to_string()))];
-    for (word, [was, is]) in settings {
-        if was.is_disjoint(&is) && !was.is_empty() && !is.is_empty() {
-            let [was, is] = [was, is].map(|values| values.into_iter().collect::<Vec<_>>().join(" and "));
-            let text = format!("{word} {was} in OLD, {is} in NEW: no cell matches");
-            note(text, "run both sides with the same --cache and --seed");
-        }
     }
     notes
 }
@@ -93,29 +73,4 @@ fn partly_measured(
     let count = partly_measured.len();
     let (cells, have) = (counted(count, "cell"), agree(count, "has", "have"));
     Some(format!("{cells} {have} a time in only some runs; first: {}, in {runs} of {all} runs", first.cell()))
-}
-
-/// Reports cells in which `auto` picked another variant in NEW than in OLD.
-fn changed_picks(old: &Runs, new: &Runs) -> Option<String> {
-    let (was, is) = (picks(old), picks(new));
-    let mut changed = was.iter().filter_map(|(cell, was)| {
-        let is = is.get(cell).filter(|is| *is != was)?;
-        Some(format!("{cell}: {was}, then {is}"))
-    });
-    let first = changed.next()?;
-    let cells = counted(1 + changed.count(), "cell");
-    Some(format!(
-        "NEW picked another variant than OLD in {cells}, which is part of the change; first: {first}"
-    ))
-}
-
-fn picks(side: &Runs) -> BTreeMap<String, String> {
-    let mut picks = BTreeMap::<String, BTreeSet<&str>>::new();
-    for row in side.rows() {
-        if let Some(picked) = &row.picked {
-            picks.entry(row.cell().to_string()).or_default().insert(picked);
-        }
-    }
-    let joined = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(" or ");
-    picks.into_iter().map(|(cell, names)| (cell, joined(names))).collect()
 }

@@ -1,6 +1,5 @@
 //! The sweeps of a report: their tables, notes and legend, for the first screen and other overviews.
 
-mod larger;
 pub mod notes;
 
 use crate::report::sentences::largest;
@@ -16,12 +15,12 @@ pub struct Sweep<'a> {
     /// Op, shape, and element type, cache state and family where these differ in the report.
     pub name: String,
     /// Per kind of time the size from which B is faster; empty where no case has both contenders.
-    pub crossovers: Vec<Crossover>,
+    pub crossovers: Vec<Crossover<'a>>,
 }
 
 impl<'a> Sweep<'a> {
     /// Returns the crossover by that kind of time.
-    pub fn crossover(&self, kind: Kind) -> Option<&Crossover> {
+    pub fn crossover(&self, kind: Kind) -> Option<&Crossover<'a>> {
         self.crossovers.iter().find(|crossover| crossover.kind == kind)
     }
 

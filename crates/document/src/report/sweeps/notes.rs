@@ -1,6 +1,6 @@
 //! The title of a report, and sentences about its sweeps: variants, first use, costs.
 
-use gpubench_analysis::answer::first_use::{FirstUse, calls_to_repay, condition};
+use gpubench_analysis::answer::first_use::{FirstUse, calls_to_repay};
 use gpubench_analysis::answer::{Comparison, Contender, Kind, Names, Pair, Versus, has_both_caches};
 use gpubench_ops as op;
 use gpubench_report::Side;
@@ -8,9 +8,8 @@ use gpubench_report::case::{Cache, DType};
 use gpubench_report::report::machine::machine_of;
 use gpubench_report::report::quantity::{three_digits, time_text};
 use gpubench_report::report::{Outcome, Report, Row};
-use gpubench_text::grouped::distinct;
 
-use super::super::problems::{ended_early, why_none_of};
+use super::super::problems::why_none_of;
 use super::{Sweep, Sweeps};
 
 /// The machines compared and the conditions; for a report of one side, why there is no comparison.
@@ -63,10 +62,7 @@ fn no_gpu(report: &Report) -> &'static str {
         if report.environment.backends.iter().any(|backend| !backend.available) {
             return NO_GPU;
         }
-        return match ended_early(report).is_some() && asks_for_others(report) {
-            true => "CPU only: the run ended before any cell of another backend.",
-            false => "CPU only: no GPU variant was selected.",
-        };
+        return "CPU only: no GPU variant was selected.";
     };
     if gpu.outcome == Outcome::Incorrect || of_gpu.any(|row| row.outcome == Outcome::Incorrect) {
         return "CPU only: no answer of the GPU was correct.";
@@ -78,12 +74,6 @@ fn no_gpu(report: &Report) -> &'static str {
 }
 
 const NO_GPU: &str = "No GPU found (gpubench doctor).";
-
-fn asks_for_others(report: &Report) -> bool {
-    let asked = report.environment.settings["backends"].as_array().into_iter().flatten();
-    let mut asked = asked.filter_map(|name| name.as_str());
-    asked.any(|name| report.rows.iter().all(|row| row.backend != name))
-}
 
 /// `float32, N x N, cold caches`: element type of the operands with their `shape`, and the state of the caches.
 fn conditions(report: &Report, shape: &str) -> String {
@@ -110,33 +100,6 @@ pub fn first_run_warning(report: &Report) -> Option<String> {
 }
 
 impl Sweeps<'_> {
-    /// The fastest variant of each contender at the largest sizes.
-    pub fn variants(&self) -> Option<String> {
-        let names = Names::of(self.report);
-        let best = |sweep: &Sweep<'_>| {
-            let pair = sweep.compared().last()?.best_pair()?;
-            let doers = [(Contender::A, pair.a), (Contender::B, pair.b)];
-            let [a, b] = doers.map(|(one, row)| match row.backend == self.versus.name(one) {
-                true => row.doer().to_owned(),
-                false => names.doer(row),
-            });
-            Some(format!("{} {a} / {b}", sweep.section.op))
-        };
-        let named = distinct(self.all.iter().filter_map(best));
-        let [a, b] = Contender::BOTH.map(|one| self.versus.label(one));
-        (!named.is_empty())
-            .then(|| format!("Fastest variants at the largest N ({a} / {b}): {}.", named.join(", ")))
-    }
-
-    /// Returns whether the best of a contender may be of one backend or another.
-    pub fn has_several_backends(&self) -> bool {
-        let of = |one| {
-            let rows = self.report.rows.iter().filter(move |row| self.versus.has(one, row));
-            distinct(rows.map(|row| row.backend.as_str())).len()
-        };
-        Contender::BOTH.into_iter().any(|one| of(one) > 1)
-    }
-
     /// The cost of the first use of B's GPU, and the number of calls at the largest size that repay it.
     pub fn first_use(&self) -> Option<String> {
         let found = self.all.iter().filter_map(|sweep| {
@@ -163,7 +126,7 @@ impl Sweeps<'_> {
         let calls: Vec<String> = calls.collect();
         let repaid = match calls.join(", ") {
             calls if calls.is_empty() => calls,
-            calls => format!(" Calls at the largest N to repay it ({}): {calls}.", condition(Kind::Resident)),
+            calls => format!(" Calls at the largest N to repay it (host clock, data on the GPU): {calls}."),
         };
         (!costs.is_empty()).then(|| {
             format!("First use of {}: {}.{repaid}", self.versus.noun(Contender::B), costs.join("; "))

@@ -36,15 +36,7 @@ impl Quantity {
             Some(op) => {
                 let about = op.about();
                 let n = about.sizes.last().copied().unwrap_or(1);
-                let case = Case {
-                    op: about.name.into(),
-                    n,
-                    dtype: DType::F32,
-                    density: about.density,
-                    shape: None,
-                    matrix: None,
-                    seed: 0,
-                };
+                let case = Case { density: about.density, ..Case::square(about.name, n, DType::F32, 0) };
                 op.work(&case)
             }
             None => rows.iter().max_by_key(|row| row.case.n)?.work,

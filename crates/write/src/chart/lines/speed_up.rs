@@ -55,15 +55,15 @@ pub(crate) fn kinds(part: &Part<'_>) -> &'static [Kind] {
 }
 
 /// A line of a chart, and where it crosses 1. Its first and its last point have labels.
-pub(crate) struct SpeedUpLine {
+pub(crate) struct SpeedUpLine<'a> {
     pub series: ChartSeries,
     pub(crate) kind: Kind,
-    crossover: Option<Crossover>,
+    crossover: Option<Crossover<'a>>,
 }
 
-impl SpeedUpLine {
+impl<'a> SpeedUpLine<'a> {
     /// `None` without points.
-    fn of(mut series: ChartSeries, kind: Kind, crossover: Option<Crossover>) -> Option<SpeedUpLine> {
+    fn of(mut series: ChartSeries, kind: Kind, crossover: Option<Crossover<'a>>) -> Option<SpeedUpLine<'a>> {
         let last = series.points.len().checked_sub(1)?;
         series.points.iter_mut().take(last).skip(1).for_each(|point| point.label = None);
         let changes = crossover.iter().flat_map(|found| &found.changes);
@@ -115,7 +115,7 @@ pub(crate) fn question(versus: Versus<'_>) -> String {
 }
 
 /// From which size B is faster; in two lines where the name of a line may be long.
-fn crossover_notes(line: &SpeedUpLine, is_short: bool) -> Vec<String> {
+fn crossover_notes(line: &SpeedUpLine<'_>, is_short: bool) -> Vec<String> {
     let label = &line.series.label;
     match line.crossover.as_ref().map(crossover_text) {
         None => vec![],
@@ -125,7 +125,7 @@ fn crossover_notes(line: &SpeedUpLine, is_short: bool) -> Vec<String> {
 }
 
 /// The subtitle: the kinds of speed-up that the lines show.
-fn subtitle(lines: &[SpeedUpLine], sheet: &Sheet<'_>) -> String {
+fn subtitle(lines: &[SpeedUpLine<'_>], sheet: &Sheet<'_>) -> String {
     if lines.iter().all(|line| line.kind == LONE_KIND) {
         let mut pairs = sheet.parts.iter().filter_map(|part| largest(&part.section.comparisons, LONE_KIND));
         return match pairs.all(|(_, pair)| pair.is_on_cpu()) {
@@ -146,7 +146,7 @@ fn subtitle(lines: &[SpeedUpLine], sheet: &Sheet<'_>) -> String {
 }
 
 /// The kinds of some comparisons of one family, then gpubench's tuned code.
-pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<SpeedUpLine> {
+pub(crate) fn by_kind<'a>(part: &Part<'a>, comparisons: &[Comparison<'_>]) -> Vec<SpeedUpLine<'a>> {
     let all = report_kinds(part);
     let line = |label: &str, style, kind, points, crossover| {
         let (label, group) = (label.to_owned(), "Time included");
@@ -162,8 +162,8 @@ pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Sp
 }
 
 /// One line a report and family.
-fn by_part(parts: &[Part<'_>]) -> Vec<SpeedUpLine> {
-    let mut lines: Vec<SpeedUpLine> = vec![];
+fn by_part<'a>(parts: &[Part<'a>]) -> Vec<SpeedUpLine<'a>> {
+    let mut lines: Vec<SpeedUpLine<'_>> = vec![];
     for part in parts {
         for comparisons in part.by_family() {
             let family = comparisons[0].family;
@@ -216,12 +216,12 @@ fn pair_text(pair: &Pair<'_>) -> String {
     format!("{} ({}), {winner} against {other}", pair.speed_up_text(), pair.speed_up.interval_text())
 }
 
-fn crossover(part: &Part<'_>, family: Family<'_>, kind: Kind) -> Option<Crossover> {
-    part.crossovers.iter().find(|found| found.family() == family && found.kind == kind).cloned()
+fn crossover<'a>(part: &Part<'a>, family: Family<'_>, kind: Kind) -> Option<Crossover<'a>> {
+    part.crossovers.iter().find(|found| found.family == family && found.kind == kind).cloned()
 }
 
 /// The mark of a line that crosses 1 between two sizes.
-pub(crate) fn crossing(line: &SpeedUpLine) -> Option<CrossingMark> {
+pub(crate) fn crossing(line: &SpeedUpLine<'_>) -> Option<CrossingMark> {
     let found = line.crossover.as_ref()?;
     let Some(Place::At(size)) = found.from else { return None };
     // Beyond the sizes measured nothing is known, so the band ends there.

@@ -89,18 +89,21 @@ fn the_charts_that_say_something_are_drawn_unless_others_are_named() {
 }
 
 #[test]
-fn ops_without_a_throughput_have_charts_of_times() {
-    let report = example::of([1, 10].map(|n| measured("overhead", n, "cuda", "launch", 1e-5)));
-    assert_eq!(names(&[("", &report)], Selection::Default), "time-overhead-f32");
-    let mut own = [1, 10].map(|n| measured("blur", n, "cpu", "mine", 1e-5));
-    own.iter_mut().for_each(|row| row.work = Default::default());
-    assert_eq!(names(&[("", &example::of(own))], Selection::Default), "time-blur-f32");
-}
-
-#[test]
-fn a_single_size_has_no_line() {
-    let one = example::both_sides("fft", 8, 1e-3, 1e-4);
-    assert_eq!(names(&[("", &example::of(one))], Selection::ALL), "");
+fn ops_without_two_sizes_two_sides_or_a_throughput_lack_charts() {
+    let of = |op, backend, sizes: &[u64]| {
+        example::of(sizes.iter().map(|n| measured(op, *n, backend, "one", 1e-5)).collect::<Vec<_>>())
+    };
+    let mut own = of("blur", "cpu", &[1, 10]);
+    own.rows.iter_mut().for_each(|row| row.work = Default::default());
+    for (report, expected) in [
+        (empty(), ""),
+        (example::of(example::both_sides("fft", 8, 1e-3, 1e-4)), ""),
+        (of("fft", "cpu", &[8, 16]), "throughput-fft-f32"),
+        (of("overhead", "cuda", &[1, 10]), "time-overhead-f32"),
+        (own, "time-blur-f32"),
+    ] {
+        assert_eq!(names(&[("", &report)], Selection::Default), expected);
+    }
 }
 
 #[test]
@@ -125,13 +128,6 @@ fn charts_with_end_to_end_times_name_the_host_memory_of_the_copies() {
         copy.memory = gpubench_report::HostMemory::Pinned;
     }
     assert!(!text(&report).contains("pageable") && text(&report).contains("copies (pinned host memory)"));
-}
-
-#[test]
-fn nothing_measured_makes_no_chart_and_one_side_no_speed_up() {
-    assert!(charts(&[("", &empty())], Selection::ALL).is_empty());
-    let report = example::of([8, 16].map(|n| measured("fft", n, "cpu", "realfft", 1e-6)));
-    assert_eq!(names(&[("", &report)], Selection::Default), "throughput-fft-f32");
 }
 
 #[test]

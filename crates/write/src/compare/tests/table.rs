@@ -34,17 +34,17 @@ change: NEW / OLD, the median over all pairs of runs (it can differ from the rat
 shown); interval: 95%; smallest detectable: slowdown detected in 4 of 5 comparisons
 
 9 cells of 15, worst first; cold cache, threshold 5%
-                                                                                              smallest
- verdict         op                N type variant         old    new change       interval  detectable
- newly incorrect spgemm          512 f32  cuda/hash     90 µs      - -            -                  -
- newly failed    svd            1024 f64  cuda/gesvdj  410 ms      - -            -                  -
- slower          matmul         4096 f32  cuda/cublas  2.7 ms 3.6 ms 1.31x slower 1.28–1.34         3%
- less accurate   fft           65536 f32  cpu/realfft  250 µs 250 µs 1.00x        0.99–1.01         3%
- missing         solve          2048 f64  cpu/mkl       31 ms      - -            -                  -
- inconclusive    reduction   1048576 f32  cpu/parallel  98 µs 104 µs 1.06x slower 0.99–1.13         3%
- lower clock     matmul         8192 f32  cuda/cublas   21 ms  23 ms 1.08x slower 1.07–1.09         3%
- not comparable  fft            1024 f32  cuda/r2c     7.7 µs 7.2 µs 1.06x faster 1.05–1.08         3%
- faster          elementwise    4096 f32  cuda/fused    41 µs  35 µs 1.20x faster 1.18–1.22         3%
+                                                                                             smallest
+verdict         op                N type variant         old    new change       interval  detectable
+newly incorrect spgemm          512 f32  cuda/hash     90 µs      - -            -                  -
+newly failed    svd            1024 f64  cuda/gesvdj  410 ms      - -            -                  -
+slower          matmul         4096 f32  cuda/cublas  2.7 ms 3.6 ms 1.31x slower 1.28–1.34         3%
+less accurate   fft           65536 f32  cpu/realfft  250 µs 250 µs 1.00x        0.99–1.01         3%
+missing         solve          2048 f64  cpu/mkl       31 ms      - -            -                  -
+inconclusive    reduction   1048576 f32  cpu/parallel  98 µs 104 µs 1.06x slower 0.99–1.13         3%
+lower clock     matmul         8192 f32  cuda/cublas   21 ms  23 ms 1.08x slower 1.07–1.09         3%
+not comparable  fft            1024 f32  cuda/r2c     7.7 µs 7.2 µs 1.06x faster 1.05–1.08         3%
+faster          elementwise    4096 f32  cuda/fused    41 µs  35 µs 1.20x faster 1.18–1.22         3%
 
   newly incorrect  1 cell  error 5.0e-1 is above the bound 1.2e-5; it was right
                            next: run it alone with `gpubench run --ops spgemm --sizes 512`

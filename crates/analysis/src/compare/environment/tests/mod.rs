@@ -218,10 +218,7 @@ fn half_the_threads_warn_and_name_libraries_with_another_number() {
         r.environment.backends[0].libraries[0].version = Some("0.3.26 Cooperlake, 8 threads".into());
     });
     assert_eq!(all, ["cpu-threads warn: 16 | 8"]);
-}
-
-#[test]
-fn threads_of_libraries_do_not_count_where_each_row_has_its_own() {
+    // Threads of libraries do not count where each row has its own.
     let found = after(|r| {
         r.environment.backends[0].libraries[0].version = Some("0.3.26 Cooperlake, 1 thread".into());
         r.rows.iter_mut().for_each(|row| row.threads = Some(4));
