@@ -68,7 +68,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
     let out = std::path::absolute(out)?;
     let host = environment::host();
     let machine =
-        Machine { cpu: host.cpu, logical_cpus: host.threads, now: jiff::Timestamp::now().to_string() };
+        Machine { cpu: host.cpu, logical_cpus: host.threads, now: crate::report::now().to_string() };
     let (calls, ended) = gpubench_record::record(&args.program, args.python, machine)?;
     let saved = calls.save(&out);
     if !args.quiet {

@@ -116,8 +116,9 @@ fn totals(calls: &Calls) -> String {
     let (total_s, kinds) = (calls.total_s(), calls.calls.len());
     let many = if calls.processes > 1 || calls.threads > 1 {
         format!(
-            ", in {} and {}",
-            format!("{} {}", calls.processes, if calls.processes == 1 { "process" } else { "processes" }),
+            ", in {} {} and {}",
+            calls.processes,
+            if calls.processes == 1 { "process" } else { "processes" },
             counted(calls.threads, "thread")
         )
     } else {
