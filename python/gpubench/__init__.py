@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._advice import Advice, advise
 from ._compare import Timing, compare, time
 from ._program import RunError
 from ._report import Chart, Report, load, run
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ._adapter.own_op import Op
     from ._adapter.own_mtx import read_mtx
 
-__all__ = ["Chart", "Op", "Report", "RunError", "Timing", "compare", "load", "read_mtx", "run", "time"]
+__all__ = ["Advice", "Chart", "Op", "Report", "RunError", "Timing", "advise", "compare", "load", "read_mtx", "run", "time"]
 
 
 def __getattr__(name: str) -> Any:
