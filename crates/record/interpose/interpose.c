@@ -721,7 +721,7 @@ JUMP(__longjmp_chk)
         if (UNLIKELY(!atomic_load_explicit(&plan.ready, memory_order_acquire)))                                                    \
             parse(&plan, arguments, operands, dtype, INTEGER, HAS_ORDER);                                                          \
         struct call call;                                                                                                          \
-        bool is_call = read_call(&call, &plan, a, id, dtype, target, IS_64, f0) && (!MKL_ONLY || target->is_mkl);                                                       \
+        bool is_call = (!MKL_ONLY || target->is_mkl) && read_call(&call, &plan, a, id, dtype, target, IS_64, f0);                                                       \
         uint64_t start = ticks();                                                                                                  \
         RETURNED returned = real(f0, f1, ARGUMENTS_##COUNT);                                                                       \
         uint64_t ns = elapsed_ns(start);                                                                                           \
