@@ -18,6 +18,8 @@ double ddot_(const int *n, const double *x, const int *ix, const double *y, cons
 float sdot_(const int *n, const float *x, const int *ix, const float *y, const int *iy);
 void dgesdd_(const char *job, const int *m, const int *n, double *a, const int *lda, double *s, double *u, const int *ldu, double *vt,
     const int *ldvt, double *work, const int *lwork, int *iwork, int *info, size_t);
+void dsyevd_(const char *job, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work, const int *lwork,
+    int *iwork, const int *liwork, int *info, size_t, size_t);
 extern void (*on_call)(void);
 
 static double a[4096], b[4096], c[4096];
@@ -25,6 +27,22 @@ static jmp_buf away;
 
 static void gemm(int n) { cblas_dgemm(102, 111, 112, n, n, n, 1.5, a, n, b, n, 0.5, c, n); }
 static void leave(void) { longjmp(away, 1); }
+/* A call from a deeper frame than any before. */
+static void __attribute__((noinline)) deeper(int levels) {
+    volatile char room[1024];
+    room[0] = (char)levels;
+    if (levels) deeper(levels - 1);
+    else gemm(16);
+    room[1] = room[0];
+}
+#define DOT sum += ddot_(&four, a, &one, b, &one);
+#define TEN(x) x x x x x x x x x x
+static void sites(void) {
+    int four = 4, one = 1;
+    double sum = 0;
+    for (int i = 0; i < 10000; i++) { TEN(TEN(DOT)) }
+    printf("%g\n", sum);
+}
 static void *many(void *count) {
     for (long i = 0; i < (long)count; i++) {
         double one[4] = {0};
@@ -52,6 +70,7 @@ int main(int count, char **words) {
         if (!setjmp(away)) gemm(8);
         on_call = NULL;
         gemm(16);
+        deeper(10);
     } else if (!strcmp(way, "threads")) {
         pthread_t threads[64];
         for (int i = 0; i < 64; i++) pthread_create(&threads[i], NULL, many, (void *)1000L);
@@ -87,6 +106,15 @@ int main(int count, char **words) {
     } else if (!strcmp(way, "shapes")) {
         double *large = calloc(5000, 8);
         for (int i = 1; i <= 5000; i++) cblas_dgemm(101, 111, 111, 1, 1, i, 1, large, i, large, 1, 0, c, 1);
+    } else if (!strcmp(way, "sites")) {
+        sites();
+    } else if (!strcmp(way, "unread")) {
+        double *nowhere = (double *)4096;
+        cblas_dgemm(102, 111, 111, 900, 900, 900, 0, nowhere, 900, nowhere, 900, 1, nowhere, 900);
+        cblas_dgemm(102, 111, 111, 900, 0, 900, 1, nowhere, 900, nowhere, 900, 1, nowhere, 900);
+        int large = 900, sizes[1] = {0}, space = 2000000;
+        dsyevd_("V", "U", &large, nowhere, &large, nowhere, work, &space, sizes, &query, &info, 1, 1);
+        printf("%d\n", sizes[0]);
     } else if (!strcmp(way, "chain")) {
         cblas_dgemm(102, 111, 111, 32, 32, 32, 1, a, 32, b, 32, 0, c, 32);
         cblas_dgemm(102, 111, 111, 32, 32, 32, 1, c, 32, b, 32, 0, a, 32);
