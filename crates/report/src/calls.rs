@@ -264,7 +264,7 @@ mod tests {
             ("0.25", "-1.0", "no valid count, sizes and times"),
             ("\"elapsed_s\": 1.0", "\"elapsed_s\": 0.0", "elapsed_s"),
             ("\"m\": 2", "\"m\": 9223372036854775808", "no valid count, sizes and times"),
-            ("\"calls\": [", "\"calls\": [[", "invalid"),
+            ("\"calls\": [", "\"calls\": [[", "line 4"),
             ("{\"calls_version", "{\"other", "calls_version"),
         ] {
             let error = format!("{:#}", Calls::parse(&CALLS.replacen(from, to, 1)).unwrap_err());
