@@ -55,7 +55,7 @@ pub struct Vectors<T> {
     pub u: CudaSlice<T>,
     /// Right singular vectors: columns (V) or rows (Vᵀ) of column-major matrices of cols x cols, depending on the routine.
     pub v: CudaSlice<T>,
-    /// Columns of each matrix of left singular vectors: those of the matrix, or its rows for [`Vectors::full`].
+    /// Columns of each matrix of left singular vectors: those of the matrix, or its rows for `Vectors::full`.
     pub u_cols: usize,
 }
 
