@@ -168,14 +168,33 @@ pub fn verify(reports: &[Report], later: &[Report]) -> Verification {
     Verification { problems, cpu_error, gpu_error, within_interval, wrong_side }
 }
 
-/// The positions of the calls to measure: those that take most time, at most `count`, each problem once.
+/// The problems to measure, at most `count`: those of the calls that take most time, each once, and as a quarter those whose work is farthest
+/// from that of the others, so that predictions are between measured times.
 pub fn to_measure(calls: &Calls, count: usize) -> Vec<CallProblem> {
-    let mut chosen: Vec<CallProblem> = vec![];
+    let mut others: Vec<CallProblem> = vec![];
     // The record has the calls with the largest total first.
     for found in calls.calls.iter().filter_map(problem) {
-        if chosen.len() < count && !chosen.iter().any(|known| known.is(&found.case)) {
-            chosen.push(found);
+        if !others.iter().any(|known| known.is(&found.case)) {
+            others.push(found);
         }
+    }
+    let longest = count.saturating_sub(count / 4).min(others.len());
+    let mut chosen: Vec<CallProblem> = others.drain(..longest).collect();
+    let work = |problem: &CallProblem| {
+        op::find(&problem.case.op).map_or(0.0, |op| op.work(&problem.case).flop.max(1.0).ln())
+    };
+    let is_alike =
+        |a: &CallProblem, b: &CallProblem| (&a.case.op, a.case.dtype) == (&b.case.op, b.case.dtype);
+    while chosen.len() < count && !others.is_empty() {
+        let distance = |one: &CallProblem| {
+            let alike = chosen.iter().filter(|known| is_alike(known, one));
+            alike.map(|known| (work(known) - work(one)).abs()).fold(f64::INFINITY, f64::min)
+        };
+        let farthest =
+            (0..others.len()).max_by(|a, b| distance(&others[*a]).total_cmp(&distance(&others[*b])));
+        let Some(farthest) = farthest else { break };
+        let next = others.remove(farthest);
+        chosen.push(next);
     }
     chosen
 }
