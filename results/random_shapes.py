@@ -7,6 +7,8 @@ Dimensions have uniform logarithms, batches are 1 to 10000. A shape whose float6
 """
 import math, random, sys
 
+from random_sizes import settings
+
 # Per op: the largest value of each dimension, and the elements of all operands of one problem.
 OPS = {
     "matmul": ({"m": 8192, "n": 8192, "k": 8192}, lambda m, n, k: m * k + k * n + m * n),
@@ -19,19 +21,6 @@ OPS = {
 UNBATCHED = ["elementwise", "reduction"]
 LAYOUTS = ["nn", "nt", "tn", "tt"]
 BYTES = 1 << 30
-HEAD = """\
-# {count} random shapes per op, by results/random_shapes.py {command}.
-
-dtypes = ["f32", "f64"]
-cache = "hot"
-backends = ["cuda", "cupy", "torch", "jax"]
-max-time = "100ms"
-rounds = 3
-refine = false
-versus = "cupy:cuda"
-# The comparison is of data on the device. Copies of ordinary memory would take a quarter of the run.
-transfer = "pinned"
-"""
 
 
 def shape(draw, op):
@@ -54,7 +43,7 @@ def shape(draw, op):
 def main():
     seed, count = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 60
     draw, ops = random.Random(seed), sys.argv[3:] or list(OPS)
-    print(HEAD.format(count=count, command=" ".join(sys.argv[1:])), end="")
+    print(settings("shapes", "random_shapes.py", count), end="")
     for op in OPS:
         shapes = [shape(draw, op) for _ in range(count)]
         if op in ops:

@@ -9,8 +9,9 @@ are as many small ones as large ones.
 import random, sys
 
 LARGEST = {"matmul": 16384, "elementwise": 16384, "reduction": 16384, "fft": 4096, "solve": 4096, "spgemm": 4096, "svd": 4096}
-HEAD = """\
-# {count} random sizes per op, by results/random_sizes.py {command}.
+# What every such sweep has in common, after the line that says how it was made.
+SETTINGS = """\
+# {made}.
 
 dtypes = ["f32", "f64"]
 cache = "hot"
@@ -29,6 +30,11 @@ sizes = {sizes}
 """
 
 
+def settings(what, script, count):
+    """Returns the beginning of a sweep file."""
+    return SETTINGS.format(made="%d random %s per op, by results/%s %s" % (count, what, script, " ".join(sys.argv[1:])))
+
+
 def sizes(draw, largest, count):
     """Returns different sizes from 1 to `largest`, in ascending order."""
     found = set()
@@ -40,11 +46,12 @@ def sizes(draw, largest, count):
 def main():
     seed, count = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 30
     draw, ops = random.Random(seed), sys.argv[3:] or list(LARGEST)
-    print(HEAD.format(count=count, command=" ".join(sys.argv[1:])), end="")
+    print(settings("sizes", "random_sizes.py", count), end="")
     for op, largest in LARGEST.items():
         drawn = sizes(draw, largest, count)
         if op in ops:
             print(SWEEP.format(op=op, sizes=drawn), end="")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gpubench_analysis::advice::{self, Advice, Verification};
 use gpubench_backend::host::{environment, process};
 use gpubench_report::calls::Calls;
@@ -18,7 +19,7 @@ use crate::document::advice::{
 };
 use crate::fleet::file::load;
 use crate::report::Report;
-use crate::report::file::{FILE_NAME, to_json_text, write_atomic};
+use crate::report::file::{is_in, to_json_text, write_atomic};
 use crate::write::markdown;
 use crate::write::terminal::{Screen, TERMINAL_WIDTH, blocks};
 
@@ -65,8 +66,8 @@ pub(crate) struct AdviseArgs {
     pub format: String,
 
     /// Print from which size products are faster on the GPU, as c, python, scilib (SCILIB-Accel) or nvblas
-    #[arg(long, value_name = "FORM", value_parser = ["c", "python", "scilib", "nvblas"])]
-    pub emit: Option<String>,
+    #[arg(long, value_name = "FORM", value_parser = PossibleValuesParser::new(Emitted::NAMES).map(|name| Emitted::find(&name)))]
+    pub emit: Option<Emitted>,
 
     /// List every kind of call
     #[arg(long)]
@@ -148,7 +149,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
         args.report.clone()
     };
     let reports = reports.iter().map(|report| reports_in(report)).collect::<Result<Vec<_>>>()?.concat();
-    if let Some(form) = &args.emit {
+    if let Some(form) = args.emit {
         emit(form, &reports)?;
         return Ok(code);
     }
@@ -193,27 +194,19 @@ fn measure(args: &AdviseArgs, problems: &[advice::CallProblem], out: &Path) -> R
         "json".into(),
     ];
     let words: Vec<OsString> = fixed.into_iter().chain(args.run.iter().cloned()).collect();
-    if has_report(out) && std::fs::read_to_string(&list).is_ok_and(|known| known == lines) {
+    if is_in(out) && std::fs::read_to_string(&list).is_ok_and(|known| known == lines) {
         let first = reports_in(out)?.remove(0).environment.argv;
         let is_same = first.iter().rev().zip(words.iter().rev()).all(|(was, is)| OsString::from(was) == *is);
         ensure!(
             args.run.is_empty() || is_same,
-            "{} holds a run with other options: name another folder with --out, or omit the options after --",
+            "{} has a run with other options: name another folder with --out, or omit the options after --",
             out.display()
         );
         return invoke(&["--resume".into(), out.into(), "--quiet".into()], out);
     }
-    ensure!(
-        !has_report(out),
-        "{} holds another run: name another folder with --out, or remove it",
-        out.display()
-    );
+    ensure!(!is_in(out), "{} has another run: name another folder with --out, or remove it", out.display());
     write_atomic(&list, lines.as_bytes())?;
     invoke(&words, out)
-}
-
-fn has_report(folder: &Path) -> bool {
-    folder.join(FILE_NAME).exists() || folder.join(format!("{FILE_NAME}.gz")).exists()
 }
 
 /// Runs `gpubench run` with these words to its end, as a program of its own, so that its report has its command line.
@@ -222,7 +215,7 @@ fn invoke(words: &[OsString], out: &Path) -> Result<ExitCode> {
     command.arg("run").args(words);
     let ended = gpubench_record::run_to_end(command).context("cannot start gpubench run")?;
     match ended.code() {
-        Some(0 | 1) if !has_report(out) => {
+        Some(0 | 1) if !is_in(out) => {
             bail!("gpubench run wrote no report: omit options after -- that only print or list")
         }
         Some(code @ (0 | 1)) => Ok(ExitCode::from(code)),
@@ -231,8 +224,8 @@ fn invoke(words: &[OsString], out: &Path) -> Result<ExitCode> {
     }
 }
 
-/// Prints the thresholds of products in the form of that name.
-fn emit(form: &str, reports: &[Report]) -> Result<()> {
+/// Prints the thresholds of products.
+fn emit(form: Emitted, reports: &[Report]) -> Result<()> {
     let thresholds = advice::thresholds(reports);
     ensure!(
         !thresholds.is_empty(),
@@ -243,7 +236,6 @@ fn emit(form: &str, reports: &[Report]) -> Result<()> {
     let machine = [Some(environment.host.cpu.as_str()), gpu].into_iter().flatten().collect::<Vec<_>>();
     let origin =
         MeasuredOn { machine: machine.join(" and "), date: environment.started.chars().take(10).collect() };
-    let form = Emitted::ALL.iter().find(|(name, _)| *name == form).map_or(Emitted::Header, |(_, form)| *form);
     stream::print(&emitted(form, &thresholds, &origin))
 }
 

@@ -8,7 +8,7 @@ use gpubench_text::count::counted;
 use gpubench_text::percent::short;
 
 use crate::blocks::{Block, Document, RichText};
-use crate::calls::name;
+use crate::calls::{name, share};
 use crate::table::{Column, Field, Layout, Table, Tone};
 
 /// Calls that the table lists unless all are wanted, and the least share of all recorded time that they take.
@@ -64,13 +64,12 @@ fn table(calls: &Calls, advice: &Advice, listed: usize) -> Table {
     let mut table = Table::untitled(columns, vec![]).laid_out(Layout::NarrowHeadings);
     for advice in advice.calls.iter().take(listed) {
         let call = &calls.calls[advice.call];
-        let share = if calls.elapsed_s > 0.0 { call.total_s / calls.elapsed_s } else { 0.0 };
         let (verdict, tone) = verdict_text(advice);
         table.row([
             Field::from(name(call)),
             call.shape_text().into(),
             call.count.to_string().into(),
-            short(share).into(),
+            short(share(call.total_s, calls)).into(),
             time_text(advice.now_s.value).into(),
             time_of(advice.cpu.as_ref()).into(),
             time_of(advice.gpu_copies.as_ref()).into(),
@@ -103,8 +102,8 @@ fn legend(advice: &Advice) -> Vec<RichText> {
         "now: mean time in the program. Other times are per call, of the best library or plain variant."
             .to_owned(),
     ];
-    let times = |one: &'_ CallAdvice| [one.cpu.clone(), one.gpu.clone(), one.gpu_copies.clone()];
-    if advice.calls.iter().flat_map(times).flatten().any(|time| time.variant.is_none()) {
+    let mut times = advice.calls.iter().flat_map(|one| [&one.cpu, &one.gpu, &one.gpu_copies]).flatten();
+    if times.any(|time| time.variant.is_none()) {
         lines.push("~: predicted from measured calls of the same operation.".into());
     }
     if advice.calls.iter().any(|one| !one.is_sure && one.verdict != CallVerdict::Unknown) {
@@ -123,15 +122,14 @@ fn with_interval(time: Estimate) -> String {
 
 fn program(calls: &Calls, advice: &Advice, price: Option<Price>) -> Vec<RichText> {
     let program = &advice.program;
-    let share =
-        |seconds: f64| if program.elapsed_s > 0.0 { short(seconds / program.elapsed_s) } else { "0%".into() };
+    let share = |seconds: f64| short(share(seconds, calls));
     let mut first = format!(
         "The program took {}, recorded calls {} of it ({})",
         time_text(program.elapsed_s),
         time_text(program.recorded_s),
         share(program.recorded_s)
     );
-    if program.recorded_s > program.elapsed_s {
+    if program.overlapped() {
         first = format!(
             "The program took {}. Its calls, of {} threads, took {} together: they overlapped, so what the program would gain cannot be derived",
             time_text(program.elapsed_s),
@@ -167,7 +165,7 @@ fn program(calls: &Calls, advice: &Advice, price: Option<Price>) -> Vec<RichText
             "No time of a GPU is known for these calls: run this on a machine with a GPU, or name reports of one with --report.".into(),
         );
     }
-    if calls.threads > 1 && program.recorded_s <= program.elapsed_s {
+    if calls.threads > 1 && !program.overlapped() {
         lines.push(format!(
             "The calls came from {} threads. Their times are added up: where calls overlapped, the program gains less.",
             calls.threads
@@ -184,7 +182,6 @@ fn cost(now_s: f64, then_s: f64, price: Price, needs_gpu: bool) -> String {
 }
 
 fn next_steps(calls: &Calls, advice: &Advice) -> Vec<RichText> {
-    // Less than the best that the CPU can do.
     let saved = |one: &CallAdvice| -> Option<(f64, &Call)> {
         let call = &calls.calls[one.call];
         let time = match one.verdict {
@@ -192,8 +189,7 @@ fn next_steps(calls: &Calls, advice: &Advice) -> Vec<RichText> {
             CallVerdict::GpuIfDataStays => one.gpu.as_ref()?,
             _ => return None,
         };
-        let on_cpu = one.cpu.as_ref().map_or(f64::INFINITY, |cpu| cpu.seconds.value).min(one.now_s.value);
-        Some(((on_cpu - time.seconds.value) * call.count as f64, call))
+        Some(((one.on_cpu().value - time.seconds.value) * call.count as f64, call))
     };
     let mut lines = vec![];
     let first = advice.calls.iter().filter_map(saved).max_by(|a, b| a.0.total_cmp(&b.0));
@@ -285,13 +281,18 @@ pub enum Emitted {
 }
 
 impl Emitted {
-    /// Every one, with its name on the command line.
-    pub const ALL: [(&'static str, Emitted); 4] = [
-        ("c", Emitted::Header),
-        ("python", Emitted::Python),
-        ("scilib", Emitted::Scilib),
-        ("nvblas", Emitted::Nvblas),
-    ];
+    /// The name of every one on the command line.
+    pub const NAMES: [&'static str; 4] = ["c", "python", "scilib", "nvblas"];
+
+    /// The one of that name, which is among [`Emitted::NAMES`].
+    pub fn find(name: &str) -> Emitted {
+        match name {
+            "python" => Emitted::Python,
+            "scilib" => Emitted::Scilib,
+            "nvblas" => Emitted::Nvblas,
+            _ => Emitted::Header,
+        }
+    }
 }
 
 /// The thresholds in a form that other programs load, with their origin and intervals in comments.

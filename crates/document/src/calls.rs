@@ -1,7 +1,7 @@
 //! What `gpubench record` says about the calls of a program.
 
 use gpubench_report::calls::{Call, Calls};
-use gpubench_report::report::quantity::time_text;
+use gpubench_report::report::quantity::{bytes_text, time_text};
 use gpubench_text::count::counted;
 use gpubench_text::percent::short;
 
@@ -84,31 +84,20 @@ pub(crate) fn name(call: &Call) -> String {
     }
 }
 
-fn share(seconds: f64, calls: &Calls) -> f64 {
+/// The share of the program's time.
+pub(crate) fn share(seconds: f64, calls: &Calls) -> f64 {
     if calls.elapsed_s > 0.0 { seconds / calls.elapsed_s } else { 0.0 }
 }
 
-/// Where the operands were before: `results 1.2 MB` that earlier calls wrote, `repeated 3.0 MB` that earlier calls read; per call.
+/// Where the operands were before: `results 1.20 MiB` that earlier calls wrote, `repeated 3.00 MiB` that earlier calls read; per call.
 fn kept(call: &Call) -> String {
-    let part = |what: &str, bytes: u64| {
-        let per_call = bytes as f64 / call.count as f64;
-        (bytes > 0).then(|| format!("{what} {}", bytes_text(per_call)))
-    };
+    let part =
+        |what: &str, bytes: u64| (bytes > 0).then(|| format!("{what} {}", bytes_text(bytes / call.count)));
     [part("results", call.result_bytes), part("repeated", call.repeated_bytes)]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()
         .join(", ")
-}
-
-/// Bytes with two digits: `1.2 MB`.
-fn bytes_text(bytes: f64) -> String {
-    let (unit, symbol) = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")]
-        .into_iter()
-        .find(|(unit, _)| bytes >= *unit)
-        .unwrap_or((1.0, "B"));
-    let figure = bytes / unit;
-    if figure < 10.0 { format!("{figure:.1} {symbol}") } else { format!("{figure:.0} {symbol}") }
 }
 
 /// `12345 calls of 23 kinds took 12.3 s of the program's 15.0 s (82 %), in 2 processes and 8 threads.`

@@ -70,10 +70,7 @@ static struct transform of_lengths(uint8_t kind, long rank, const int *lengths, 
 /* A function that makes a plan; MADE describes it by the arguments a0 and so on. */
 #define PLANNER(symbol, MADE)                                                                                                      \
     PUBLIC void *symbol(PARAMETERS_18) {                                                                                           \
-        static struct site site;                                                                                                   \
-        struct target spare;                                                                                                       \
-        const struct target *target =                                                                                              \
-            target_of(&site, #symbol, __builtin_return_address(0), (const void *)(uintptr_t)&symbol, &spare);                      \
+        FIND_TARGET(symbol)                                                                                                        \
         void *plan = ((void *(*)(PARAMETERS_18))target->routine)(ARGUMENTS_18);                                                    \
         struct transform made = MADE;                                                                                              \
         made.plan = plan;                                                                                                          \
@@ -103,10 +100,7 @@ PLANNERS(fftwf)
 /* A function whose first argument is a plan that it executes; FOUND fills `transform` and `dtype`, and returns whether it could. */
 #define EXECUTOR(symbol, FOUND)                                                                                                    \
     PUBLIC long symbol(PARAMETERS_8) {                                                                                             \
-        static struct site site;                                                                                                   \
-        struct target spare;                                                                                                       \
-        const struct target *target =                                                                                              \
-            target_of(&site, #symbol, __builtin_return_address(0), (const void *)(uintptr_t)&symbol, &spare);                      \
+        FIND_TARGET(symbol)                                                                                                        \
         long (*real)(PARAMETERS_8) = (long (*)(PARAMETERS_8))target->routine;                                                      \
         char *frame = __builtin_frame_address(0);                                                                                  \
         if (!enter(frame)) return real(ARGUMENTS_8);                                                                               \
@@ -122,9 +116,7 @@ PLANNERS(fftwf)
             transform_key(&key, &transform, dtype, target);                                                                        \
             count_call(&key, ns, 0, 0);                                                                                            \
         } else {                                                                                                                   \
-            struct shard *mine = shard();                                                                                          \
-            add(&mine->other_count, 1);                                                                                            \
-            add(&mine->other_ns, ns);                                                                                              \
+            count_other(ns);                                                                                                       \
         }                                                                                                                          \
         return returned;                                                                                                           \
     }

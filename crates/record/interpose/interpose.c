@@ -195,14 +195,20 @@ static void extreme(_Atomic uint64_t *to, uint64_t value, bool least) {
         if (atomic_compare_exchange_weak_explicit(to, &seen, value, memory_order_relaxed, memory_order_relaxed)) return;
 }
 
+/* Counts a call whose kind is not known, or has no entry. */
+static void count_other(uint64_t ns) {
+    struct shard *mine = shard();
+    add(&mine->other_count, 1);
+    add(&mine->other_ns, ns);
+}
+
 static void count_call(const struct key *key, uint64_t ns, uint64_t result_bytes, uint64_t repeated_bytes) {
     struct shard *mine = shard();
     struct entry *entry = last;
     if (!entry || memcmp(&entry->key, key, sizeof *key) != 0) {
         entry = entry_of(mine, key);
         if (UNLIKELY(!entry)) {
-            add(&mine->other_count, 1);
-            add(&mine->other_ns, ns);
+            count_other(ns);
             return;
         }
         last = entry;
@@ -217,8 +223,6 @@ static void count_call(const struct key *key, uint64_t ns, uint64_t result_bytes
 }
 
 /* ---- The routine that the caller would have reached ---- */
-
-typedef long routine_fn(double, double, ...);
 
 /* Where the calls of one name go. Of those that everything loaded at the start can reach there is one; what was loaded at run time may have
  * a library of its own, so these targets hold for callers between two addresses. */
@@ -293,19 +297,19 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *data) {
 }
 
 /* The addresses of the object that contains one; all where that is unknown. */
-struct extent {
+struct address_range {
     const char *address, *first, *end;
 };
 
-static int find_extent(struct dl_phdr_info *info, size_t size, void *data) {
+static int find_range(struct dl_phdr_info *info, size_t size, void *data) {
     (void)size;
-    struct extent *extent = data;
+    struct address_range *range = data;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
         const char *first = (const char *)(info->dlpi_addr + header->p_vaddr), *end = first + header->p_memsz;
-        if (header->p_type == PT_LOAD && extent->address >= first && extent->address < end) {
-            extent->first = first;
-            extent->end = end;
+        if (header->p_type == PT_LOAD && range->address >= first && range->address < end) {
+            range->first = first;
+            range->end = end;
             return 1;
         }
     }
@@ -321,10 +325,10 @@ static void *find_routine(const char *name, const void *caller, const void *self
     target->end = (const char *)UINTPTR_MAX;
     void *found = dlsym(RTLD_NEXT, name);
     if (found) return found;
-    struct extent extent = {caller, NULL, (const char *)UINTPTR_MAX};
-    dl_iterate_phdr(find_extent, &extent);
-    target->first = extent.first;
-    target->end = extent.end;
+    struct address_range range = {caller, NULL, (const char *)UINTPTR_MAX};
+    dl_iterate_phdr(find_range, &range);
+    target->first = range.first;
+    target->end = range.end;
     if (dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) && map && map->l_name && *map->l_name)
         found = symbol_in(map->l_name, name, self);
     if (!found) {
@@ -467,7 +471,6 @@ static void remember(struct memory *slots, const struct operand *one, uint64_t p
 
 /* ---- Reading the arguments ---- */
 
-#define MOST_ARGUMENTS 28
 #define MOST_OPERANDS 3
 
 /* A routine's arguments as routines.h describes them, as positions. */
@@ -705,15 +708,19 @@ JUMP(__longjmp_chk)
 #define ARGUMENTS_18 ARGUMENTS_8, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17
 #define ARGUMENTS_28 ARGUMENTS_18, a18, a19, a20, a21, a22, a23, a24, a25, a26, a27
 
+/* Declares `target`, where the calls of a definition go. */
+#define FIND_TARGET(symbol)                                                                                                        \
+    static struct site site;                                                                                                       \
+    struct target spare;                                                                                                           \
+    const struct target *target =                                                                                                  \
+        target_of(&site, #symbol, __builtin_return_address(0), (const void *)(uintptr_t)&symbol, &spare);
+
 /* COUNT arguments of which a routine reads the first; INTEGER 4 or 8 bytes behind pointers, 0 by value; RETURNED long or double. */
 #define DEFINE(RETURNED, symbol, id, dtype, COUNT, arguments, operands, INTEGER, IS_64, HAS_ORDER, MKL_ONLY)                       \
     PUBLIC RETURNED symbol(double f0, double f1, PARAMETERS_##COUNT) {                                                             \
-        static struct site site;                                                                                                   \
         static struct plan plan;                                                                                                   \
-        struct target spare;                                                                                                       \
+        FIND_TARGET(symbol)                                                                                                        \
         char *frame = __builtin_frame_address(0);                                                                                  \
-        const struct target *target =                                                                                              \
-            target_of(&site, #symbol, __builtin_return_address(0), (const void *)(uintptr_t)&symbol, &spare);                      \
         RETURNED (*real)(double, double, PARAMETERS_##COUNT) = (RETURNED (*)(double, double, PARAMETERS_##COUNT))target->routine;  \
         if (!enter(frame)) return real(f0, f1, ARGUMENTS_##COUNT);                                                                 \
         char *entered __attribute__((cleanup(leave))) = frame;                                                                     \
@@ -825,7 +832,6 @@ static void calibrate(void) {
     long n = (long)&size, letter = (long)"N", x = (long)data;
     long a[] = {letter, letter, n, n, n, x, x, n, x, n, x, x, n};
     struct target target = {0};
-    struct entry *entry = NULL;
     uint64_t least = UINT64_MAX;
     for (int round = 0; round < 5; round++) {
         uint64_t start = clock_ns();
@@ -834,7 +840,6 @@ static void calibrate(void) {
             read_call(&call, &plan, a, ID_gemm, 'd', &target, true, 1.0);
             call.key.routine = IDS;
             end_call(&call, elapsed_ns(ticks()));
-            if (!entry) entry = entry_of(shard(), &call.key);
         }
         uint64_t ns = (clock_ns() - start) / 200;
         if (ns < least) least = ns;

@@ -13,13 +13,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use gpubench_backend::host::environment::BUILD_REVISION;
-use gpubench_backend::host::user_cache;
+use gpubench_backend::host::environment::version_text;
+use gpubench_backend::host::{search_path, user_cache};
 
 pub use child::{ProgramEnd, run as run_to_end};
 use gpubench_report::calls::{Call, Calls, Others};
 use gpubench_report::data::hash::fnv1a;
-use gpubench_report::report::file::write_atomic;
 use table::{CallKey, Counts};
 
 /// The object that programs preload; empty on systems that `record` does not support.
@@ -33,7 +32,6 @@ const FILE_VARIABLE: &str = "GPUBENCH_RECORD";
 /// `off` keeps the object out of the user's cache.
 const CACHE_SWITCH: &str = "GPUBENCH_RECORD_CACHE";
 const PRELOAD: &str = "LD_PRELOAD";
-const PYTHON_PATH: &str = "PYTHONPATH";
 
 /// The machine that records.
 pub struct Machine {
@@ -70,17 +68,16 @@ pub fn record(program: &[OsString], python: bool, machine: Machine) -> Result<(C
     if python {
         let file = folder.path().join("sitecustomize.py");
         std::fs::write(&file, SITECUSTOMIZE).with_context(|| format!("cannot write {}", file.display()))?;
-        command.env(PYTHON_PATH, before(folder.path(), PYTHON_PATH));
+        command.env(search_path::PYTHON, before(folder.path(), search_path::PYTHON));
     }
     let start = Instant::now();
     let ended = child::run(command).with_context(|| format!("cannot start {}", Path::new(name).display()))?;
     let elapsed_s = start.elapsed().as_secs_f64();
     let bytes = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
     let recording = table::RecordedCalls::read(&bytes)?;
-    let version = env!("CARGO_PKG_VERSION");
     let calls = Calls {
         calls_version: Calls::LAYOUT,
-        gpubench_version: BUILD_REVISION.map_or(version.into(), |revision| format!("{version} ({revision})")),
+        gpubench_version: version_text(),
         program: program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         started: machine.now,
         elapsed_s,
@@ -145,17 +142,16 @@ fn call(key: &CallKey, counts: &Counts) -> Call {
 /// where that cannot be, in `folder`.
 fn object(folder: &Path) -> Result<PathBuf> {
     let name = format!("record-{:016x}.so", fnv1a(0, INTERPOSER));
-    let cached = user_cache::folder("record", CACHE_SWITCH, &|name| std::env::var_os(name))
-        .map(|cache| cache.join(&name));
-    let places = cached.into_iter().chain([folder.join(&name)]);
+    let cache = user_cache::folder("record", CACHE_SWITCH, &|name| std::env::var_os(name));
     // Spaces and colons separate the entries of `LD_PRELOAD`.
-    let mut places = places.filter(|place| place.to_str().is_some_and(|path| !path.contains([' ', ':'])));
-    let is_there = |place: &Path| std::fs::read(place).is_ok_and(|bytes| bytes == INTERPOSER);
-    let write = |place: &PathBuf| {
-        let folder = place.parent().is_some_and(|folder| std::fs::create_dir_all(folder).is_ok());
-        is_there(place) || (folder && write_atomic(place, INTERPOSER).is_ok())
+    let holds = |folder: &&Path| folder.to_str().is_some_and(|path| !path.contains([' ', ':']));
+    let mut folders = cache.as_deref().into_iter().chain([folder]).filter(holds);
+    let is_there = |path: &Path| std::fs::read(path).is_ok_and(|bytes| bytes == INTERPOSER);
+    let written = |folder: &Path| {
+        let path = folder.join(&name);
+        (is_there(&path) || user_cache::write_as_is(folder, &name, INTERPOSER).is_ok()).then_some(path)
     };
-    places.find(write).context(
+    folders.find_map(written).context(
         "the recorder can be written neither to the user's cache nor to the folder for temporary files, or their paths have spaces or \
          colons: set TMPDIR to another folder, such as TMPDIR=/tmp",
     )

@@ -3,10 +3,11 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use gpubench_backend::host::search_path::is_program;
 
 /// Finds a program as the system does: a name without a slash in the folders of `PATH`.
 fn find(program: &OsStr) -> Result<PathBuf> {
@@ -16,11 +17,9 @@ fn find(program: &OsStr) -> Result<PathBuf> {
         return Ok(program.into());
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_program =
-        |file: &PathBuf| file.metadata().is_ok_and(|data| data.is_file() && data.mode() & 0o111 != 0);
     std::env::split_paths(&path)
         .map(|folder| folder.join(program))
-        .find(is_program)
+        .find(|file| is_program(file))
         .with_context(|| format!("there is no program {shown} in PATH: check its name after --"))
 }
 

@@ -1,12 +1,12 @@
 //! `calls.json`: the calls of a program, by routine, type and shape.
 
-use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use gpubench_text::control::single_line;
+use gpubench_text::limited;
 
 use crate::report::file::{to_json, write_atomic};
 
@@ -181,10 +181,8 @@ impl Calls {
     /// The file cannot be read, is no `calls.json`, or has values that no recording has.
     pub fn load(path: &Path) -> Result<Calls> {
         let shown = path.display();
-        let file = std::fs::File::open(path).with_context(|| format!("cannot read {shown}"))?;
-        let mut text = String::new();
-        file.take(MAX_BYTES + 1).read_to_string(&mut text).with_context(|| format!("cannot read {shown}"))?;
-        ensure!(text.len() as u64 <= MAX_BYTES, "{shown} is larger than a file of gpubench record can be");
+        let bytes = limited::bytes(path, MAX_BYTES).with_context(|| format!("cannot read {shown}"))?;
+        let text = String::from_utf8(bytes).with_context(|| format!("cannot read {shown}"))?;
         Calls::parse(&text).with_context(|| format!("{shown} is no calls.json of gpubench record"))
     }
 

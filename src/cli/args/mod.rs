@@ -9,7 +9,7 @@ use crate::write::terminal::TERMINAL_WIDTH;
 use anyhow::{Context, Result, bail};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use gpubench_backend::host::environment::BUILD_REVISION;
+use gpubench_backend::host::environment::version_text;
 
 pub(crate) use run::{RunArgs, common_help};
 
@@ -26,10 +26,7 @@ use crate::write::chart;
 use crate::write::report;
 
 /// Version and revision of this build, for `--version`.
-static VERSION: LazyLock<String> = LazyLock::new(|| {
-    let version = env!("CARGO_PKG_VERSION");
-    BUILD_REVISION.map_or(version.to_owned(), |revision| format!("{version} ({revision})"))
-});
+static VERSION: LazyLock<String> = LazyLock::new(version_text);
 
 /// Measure operations on CPU libraries and on CUDA side by side, and check every answer
 #[derive(Parser)]

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use gpubench_ops as op;
 use gpubench_report::Work;
 use gpubench_report::calls::{Call, Calls};
-use gpubench_report::case::DType;
+use gpubench_report::case::{Case, DType};
+use gpubench_report::data::generator::Stream;
 use gpubench_report::measure::stats::median;
 use gpubench_report::report::Report;
 use serde::Serialize;
@@ -28,7 +29,7 @@ pub struct Advice {
     pub program: ProgramAdvice,
 }
 
-/// The advice about one kind of call. KnownTimes are seconds per call.
+/// The advice about one kind of call. Times are seconds per call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallAdvice {
     /// Position in the record.
@@ -49,6 +50,17 @@ pub struct CallAdvice {
     pub is_sure: bool,
     /// True where the GPU computes the call faster than the CPU but launching it takes the gain: several calls as one would win.
     pub batch: bool,
+}
+
+impl CallAdvice {
+    /// The best that the CPU can do: a GPU must beat that, not a slow library or a wrong number of threads.
+    pub fn on_cpu(&self) -> Estimate {
+        faster(self.now_s, self.cpu.as_ref())
+    }
+}
+
+fn faster(now: Estimate, cpu: Option<&TimeOf>) -> Estimate {
+    cpu.map(|cpu| cpu.seconds).filter(|cpu| cpu.value < now.value).unwrap_or(now)
 }
 
 /// A time of one side.
@@ -74,7 +86,7 @@ pub enum CallVerdict {
     Unknown,
 }
 
-/// The program as a whole. KnownTimes are in seconds.
+/// The program as a whole. Times are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ProgramAdvice {
     /// The recorded run.
@@ -92,6 +104,13 @@ pub struct ProgramAdvice {
     pub data_stays_s: Option<Estimate>,
     /// Expected time if no call copied: a lower bound for a program that keeps all its data on the GPU.
     pub without_copies_s: Option<Estimate>,
+}
+
+impl ProgramAdvice {
+    /// Returns whether calls took longer than the program, so that those of several threads overlapped and cannot be taken from its time.
+    pub fn overlapped(&self) -> bool {
+        self.recorded_s > self.elapsed_s
+    }
 }
 
 /// The relative error of the recorded median, which comes from a histogram.
@@ -126,16 +145,13 @@ pub struct Verification {
 
 /// Problems to verify predictions with: at most `count` that `measured` lacks, drawn by a seed.
 pub fn to_verify(calls: &Calls, measured: &[CallProblem], count: usize, seed: u64) -> Vec<CallProblem> {
-    let mut others = to_measure(calls, usize::MAX);
+    let mut others = problems(calls);
     others.retain(|other| !measured.iter().any(|known| known.is(&other.case)));
-    let mut drawn = vec![];
-    let mut state = seed;
-    while drawn.len() < count && !others.is_empty() {
-        // D. E. Knuth's linear congruential generator; the upper bits are random enough to draw with.
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        drawn.push(others.swap_remove((state >> 33) as usize % others.len()));
-    }
-    drawn
+    let random = Stream::new(seed, 0);
+    let count = count.min(others.len());
+    (0..count)
+        .map(|draw| others.swap_remove((random.bits(draw as u64) % others.len() as u64) as usize))
+        .collect()
 }
 
 /// Compares what `reports` predict for the problems of `later` with the times there.
@@ -168,16 +184,22 @@ pub fn verify(reports: &[Report], later: &[Report]) -> Verification {
     Verification { problems, cpu_error, gpu_error, within_interval, wrong_side }
 }
 
+/// The problems of the calls, each once, those of the calls that take most time first.
+fn problems(calls: &Calls) -> Vec<CallProblem> {
+    let mut distinct: Vec<CallProblem> = vec![];
+    // The record has the calls with the largest total first.
+    for found in calls.calls.iter().filter_map(problem) {
+        if !distinct.iter().any(|known| known.is(&found.case)) {
+            distinct.push(found);
+        }
+    }
+    distinct
+}
+
 /// The problems to measure, at most `count`: those of the calls that take most time, each once, and as a quarter those whose work is farthest
 /// from that of the others, so that predictions are between measured times.
 pub fn to_measure(calls: &Calls, count: usize) -> Vec<CallProblem> {
-    let mut others: Vec<CallProblem> = vec![];
-    // The record has the calls with the largest total first.
-    for found in calls.calls.iter().filter_map(problem) {
-        if !others.iter().any(|known| known.is(&found.case)) {
-            others.push(found);
-        }
-    }
+    let mut others = problems(calls);
     let longest = count.saturating_sub(count / 4).min(others.len());
     let mut chosen: Vec<CallProblem> = others.drain(..longest).collect();
     let work = |problem: &CallProblem| {
@@ -192,16 +214,14 @@ pub fn to_measure(calls: &Calls, count: usize) -> Vec<CallProblem> {
         };
         let farthest =
             (0..others.len()).max_by(|a, b| distance(&others[*a]).total_cmp(&distance(&others[*b])));
-        let Some(farthest) = farthest else { break };
-        let next = others.remove(farthest);
-        chosen.push(next);
+        chosen.extend(farthest.map(|farthest| others.remove(farthest)));
     }
     chosen
 }
 
 /// The times of one problem.
 struct CaseTimes {
-    case: gpubench_report::case::Case,
+    case: Case,
     by_kind: [Option<TimeOf>; 4],
 }
 
@@ -263,10 +283,7 @@ impl KnownTimes {
         let bytes = found.as_ref().map_or(0.0, CallProblem::operand_bytes) * call.count as f64;
         let unchanged = (call.result_bytes + call.repeated_bytes) as f64;
         let kept = if bytes > 0.0 { (unchanged / bytes).min(1.0) } else { 0.0 };
-        // A GPU must beat the best that the CPU can do, not a slow library or a wrong number of threads.
-        let on_cpu = cpu
-            .as_ref()
-            .map_or(now_s, |cpu| if cpu.seconds.value < now_s.value { cpu.seconds } else { now_s });
+        let on_cpu = faster(now_s, cpu.as_ref());
         let (verdict, is_sure) = verdict(on_cpu, gpu.as_ref(), gpu_copies.as_ref());
         let is_slower = gpu.as_ref().is_some_and(|gpu| gpu.seconds.low > on_cpu.value);
         let kernel_wins = kernel.is_some_and(|kernel| kernel.seconds.high < on_cpu.low);
@@ -278,8 +295,7 @@ impl KnownTimes {
 /// The best time per kind of a comparison.
 fn times(comparison: &Comparison<'_>) -> [Option<TimeOf>; 4] {
     let best = |contender, kind| {
-        let candidates = comparison.candidates(contender, kind);
-        let (row, seconds) = candidates.min_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
+        let (row, seconds) = comparison.fastest(contender, kind)?;
         Some(TimeOf { seconds, variant: Some(format!("{}/{}", row.backend, row.variant)) })
     };
     [
@@ -313,9 +329,7 @@ fn verdict(on_cpu: Estimate, gpu: Option<&TimeOf>, copies: Option<&TimeOf>) -> (
 
 fn program(calls: &Calls, advice: &[CallAdvice]) -> ProgramAdvice {
     let covered = || calls.calls.iter().zip(advice).filter(|(_, advice)| advice.gpu.is_some());
-    // Times of calls that overlap cannot be taken from the program's.
-    let adds_up = calls.total_s() <= calls.elapsed_s;
-    let has_cpu = adds_up && advice.iter().any(|advice| advice.cpu.is_some());
+    let has_cpu = advice.iter().any(|advice| advice.cpu.is_some());
     // The program's time, less that of the calls that move, plus theirs on the GPU.
     let expected = |time: &dyn Fn(&CallAdvice) -> Option<Estimate>| {
         let moved = calls
@@ -343,15 +357,25 @@ fn program(calls: &Calls, advice: &[CallAdvice]) -> ProgramAdvice {
             high: mixed(gpu.high, copies.high),
         })
     };
-    let has_gpu = adds_up && covered().next().is_some();
-    ProgramAdvice {
+    let has_gpu = covered().next().is_some();
+    let program = ProgramAdvice {
         elapsed_s: calls.elapsed_s,
         recorded_s: calls.total_s(),
         covered_s: covered().map(|(call, _)| call.total_s).fold(0.0, |sum, seconds| sum + seconds),
+        best_cpu_s: None,
+        with_copies_s: None,
+        data_stays_s: None,
+        without_copies_s: None,
+    };
+    if program.overlapped() {
+        return program;
+    }
+    ProgramAdvice {
         best_cpu_s: has_cpu.then(|| expected(&|advice| seconds(&advice.cpu))),
         with_copies_s: has_gpu.then(|| expected(&|advice| seconds(&advice.gpu_copies))),
         data_stays_s: has_gpu.then(|| expected(&stays)),
         without_copies_s: has_gpu.then(|| expected(&|advice| seconds(&advice.gpu))),
+        ..program
     }
 }
 

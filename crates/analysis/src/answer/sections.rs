@@ -101,7 +101,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// The fastest row of a contender, and its time with an interval that allows for the choice. Screened rows are no candidates.
-    fn fastest(&self, contender: Contender, kind: Kind) -> Option<(&'a Row, Estimate)> {
+    pub fn fastest(&self, contender: Contender, kind: Kind) -> Option<(&'a Row, Estimate)> {
         let mut found: Vec<(&Row, Estimate)> = self.candidates(contender, kind).collect();
         if found.iter().any(|(row, _)| !row.screened) {
             found.retain(|(row, _)| !row.screened);

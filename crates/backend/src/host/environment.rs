@@ -12,6 +12,12 @@ use crate::host::{cpu_quota, git, memory, process, processors};
 /// The git revision of this build, if `GPUBENCH_REVISION` was set for the compiler.
 pub const BUILD_REVISION: Option<&str> = option_env!("GPUBENCH_REVISION");
 
+/// Returns version and revision of this build: `0.1.0 (1a2b3c4d)`, without a revision that it does not know.
+pub fn version_text() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    BUILD_REVISION.map_or(version.to_owned(), |revision| format!("{version} ({revision})"))
+}
+
 /// Returns the environment of a run that starts now. The executor fills in times and backends.
 pub fn collect(argv: Vec<String>, settings: serde_json::Value) -> Environment {
     Environment {

@@ -19,11 +19,13 @@ pub fn absolute_folders(list: &OsStr) -> Vec<PathBuf> {
 
 /// Returns the first program of that name in the absolute folders of a list such as `PATH`.
 pub fn program(name: &str, list: &OsStr) -> Option<PathBuf> {
+    absolute_folders(list).into_iter().map(|folder| folder.join(name)).find(|path| is_program(path))
+}
+
+/// Returns whether a path leads to a file that may be executed.
+pub fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    let is_program = |path: &PathBuf| {
-        path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
-    };
-    absolute_folders(list).into_iter().map(|folder| folder.join(name)).find(is_program)
+    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
 /// Returns the list with its absolute folders alone; `None` if it has no others.

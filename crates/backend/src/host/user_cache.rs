@@ -36,8 +36,16 @@ const LONGEST: u64 = 256 << 20;
 /// # Errors
 /// The folder cannot be made or written, or others could replace its files.
 pub fn write(folder: &Path, name: &str, content: &[u8]) -> io::Result<()> {
+    write_as_is(folder, name, &[first_line(content).as_bytes(), content].concat())
+}
+
+/// Writes a file as [`write()`] does, for programs that read it themselves: without a checksum.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_as_is(folder: &Path, name: &str, content: &[u8]) -> io::Result<()> {
     let folder = open_folder(folder, true)?;
-    file::write_whole(&within(&folder, name), &[first_line(content).as_bytes(), content].concat())
+    file::write_whole(&within(&folder, name), content)
 }
 
 /// Reads a file that [`write()`] made; `None` if there is none, or if it is damaged. A file of another user, or one that others
