@@ -50,4 +50,5 @@ def main():
             print('\n[[sweep]]\nops = ["%s"]\nshape = [\n%s]' % (op, "".join('    "%s",\n' % one for one in shapes)))
 
 
-main()
+if __name__ == "__main__":
+    main()

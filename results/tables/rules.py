@@ -39,11 +39,13 @@ def layouts():
 
 
 def irregular():
-    """Times of spgemm on a matrix with rows of very different length."""
+    """Times of the sparse products of a matrix with one row that is much longer than the others."""
     kept = report("h200", "matrices")
-    is_shown = lambda row: (row["op"], row["dtype"]) == ("spgemm", "f32") and (row.get("matrix") or "").startswith("hub@") and row.get("execute")
-    rows = list(filter(is_shown, kept["rows"]))
-    times = ", ".join(f"{duration(row['execute']['host_median_s'])} by `{row['backend']}/{row['variant']}`"
-                      for row in sorted(rows, key=lambda row: row["execute"]["host_median_s"]))
-    return (f"On a graph of 20 000 nodes with a node that all others are neighbours of, an H200 and 16 threads of its host took, in float32 and by the host's "
-            f"clock: {times} ({measured_with(kept['environment']).split(',')[0]}, a run that was stopped after 153 of 252 cells, `results/h200/matrices`).")
+    lines = []
+    for op in ("spgemm", "spmv"):
+        is_shown = lambda row: (row["op"], row["dtype"]) == (op, "f32") and row["matrix"].startswith("hub@") and row.get("execute")
+        rows = sorted(filter(is_shown, kept["rows"]), key=lambda row: row["execute"]["host_median_s"])
+        lines.append(f"- `{op}`: " + ", ".join(f"{duration(row['execute']['host_median_s'])} by `{row['backend']}/{row['variant']}`" for row in rows))
+    with_what = measured_with(kept["environment"]).replace("hot", "cold")
+    return (f"On a graph of 20 000 nodes with a node that has edges to all others, an H200 and 16 threads of its host took, in float32 and by the host's "
+            f"clock ({with_what}, `results/h200/matrices`):\n\n" + "\n".join(lines))
