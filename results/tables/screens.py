@@ -7,20 +7,20 @@ from .kept import ROOT
 ARTICLE = os.path.join("results", "h200", "article")
 
 
-def shown(folder, columns, *options):
-    """What `gpubench show` prints of a kept report."""
-    command = [program.path(), "show", folder, *options]
+def block(words, columns=80):
+    """A command and what it prints about kept reports."""
     environment = os.environ | {"COLUMNS": str(columns)}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout.rstrip("\n")
-
-
-def block(folder, columns=80):
-    return f"```text\n$ gpubench show {folder}\n{shown(folder, columns)}\n```"
+    printed = subprocess.run([program.path(), *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout.rstrip("\n")
+    return f"```text\n$ gpubench {' '.join(words)}\n{printed}\n```"
 
 
 def screen():
-    return f"{block(ARTICLE)}\n\n{article.usual_svd()}"
+    return f"{block(('show', ARTICLE))}\n\n{article.usual_svd()}"
 
 
 def shapes():
-    return "\n\n".join(block(os.path.join("results", "h200", name), 100) for name in ("shapes", "batched"))
+    return "\n\n".join(block(("show", os.path.join("results", "h200", name)), 100) for name in ("shapes", "batched"))
+
+
+def predictions():
+    return block(("advise", "--report", os.path.join("results", "h200", "problems"), "--verify", "1000"), 100)

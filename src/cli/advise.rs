@@ -15,8 +15,9 @@ use serde::Serialize;
 
 use super::{USAGE, stream};
 use crate::document::advice::{
-    Emitted, MeasuredOn, Price, document, emitted, verification as words_of_verification,
+    DrawnFrom, Emitted, MeasuredOn, Price, document, emitted, verification as words_of_verification,
 };
+use crate::document::blocks::Document;
 use crate::fleet::file::load;
 use crate::report::Report;
 use crate::report::file::{is_in, to_json_text, write_atomic};
@@ -29,6 +30,7 @@ Examples:
   gpubench advise calls.json                        measure the 20 calls that take most time, and advise
   gpubench advise calls.json -- --cpu-threads 8     with options of 'gpubench run'
   gpubench advise calls.json --report results/gpu   by reports that exist; nothing is measured
+  gpubench advise --report results/gpu --verify 500 how well those reports predict problems that they lack
 
 The measurements are an ordinary run, kept in the folder of --out. If it was interrupted, the same command goes on with it. \
 docs/advise.md says how the times of other calls are predicted.";
@@ -37,9 +39,9 @@ docs/advise.md says how the times of other calls are predicted.";
 #[derive(Args)]
 #[command(after_help = ADVISE_HELP)]
 pub(crate) struct AdviseArgs {
-    /// File that gpubench record wrote
-    #[arg(value_name = "CALLS", default_value = "calls.json")]
-    pub calls: PathBuf,
+    /// File that gpubench record wrote [default: calls.json, and none if --report is given with --verify or --emit]
+    #[arg(value_name = "CALLS")]
+    pub calls: Option<PathBuf>,
 
     /// Kinds of calls to measure, those that take most time first; others are predicted
     #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -53,8 +55,8 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "REPORT", value_delimiter = ',')]
     pub report: Vec<PathBuf>,
 
-    /// Calls to measure besides, drawn at random, to compare their times with the predicted ones
-    #[arg(long, value_name = "COUNT", conflicts_with = "report", default_value_t = 0)]
+    /// Calls to measure besides, drawn at random, to compare their times with the predicted ones; with --report, measured problems to predict from the others
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub verify: usize,
 
     /// Prices of an hour without and with a GPU, such as cpu=0.8,gpu=3.5
@@ -111,44 +113,33 @@ struct PrintedCall<'a> {
     advice: &'a advice::CallAdvice,
 }
 
-/// Advises about the program whose calls `args` name.
+/// Advises about the program whose calls `args` name, or says what reports predict.
 pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
-    let calls = Calls::load(&args.calls)?;
-    let shown = args.calls.display();
+    let kept = args.report.iter().map(|report| reports_in(report)).collect::<Result<Vec<_>>>()?.concat();
+    let is_about_reports = !args.report.is_empty() && args.calls.is_none();
+    let verified_by_kept = (!args.report.is_empty() && args.verify > 0)
+        .then(|| advice::verify_kept(&kept, args.verify, VERIFY_SEED));
+    match (&verified_by_kept, args.emit) {
+        (_, Some(form)) if is_about_reports => return emit(form, &kept).map(|()| ExitCode::SUCCESS),
+        (Some(found), None) if is_about_reports => return print_verification(args, found),
+        _ => {}
+    }
+    let path = args.calls.clone().unwrap_or_else(|| "calls.json".into());
+    ensure!(
+        path.exists(),
+        "there is no {}: record a program with 'gpubench record -- PROGRAM', or name the file of a record",
+        path.display()
+    );
+    let calls = Calls::load(&path)?;
+    let shown = path.display();
     ensure!(
         !calls.calls.is_empty(),
         "{shown} has no calls, so there is nothing to advise about: record a program that calls BLAS, LAPACK or an FFT"
     );
-    let mut code = ExitCode::SUCCESS;
-    let mut verification = None;
-    let reports = if args.report.is_empty() {
-        let out = args.out.clone().unwrap_or_else(|| run_folder(&args.calls));
-        let problems = advice::to_measure(&calls, args.top.into());
-        ensure!(
-            !problems.is_empty(),
-            "gpubench has no operation for any of the {} kinds of calls in {shown}: it measures products, positive definite systems, \
-             singular values and real transforms",
-            calls.calls.len()
-        );
-        check_machine(&calls, &args.calls);
-        code = measure(args, &problems, &out)?;
-        let others = advice::to_verify(&calls, &problems, args.verify, VERIFY_SEED);
-        if args.verify > 0 && others.is_empty() {
-            stream::note(
-                "Every call that gpubench has an operation for was measured, so --verify has none to predict: lower --top.",
-            );
-        }
-        if !others.is_empty() {
-            let later =
-                out.with_file_name(format!("{}-verify", out.file_name().unwrap_or_default().display()));
-            measure(args, &others, &later)?;
-            verification = Some(advice::verify(&reports_in(&out)?, &reports_in(&later)?));
-        }
-        vec![out]
-    } else {
-        args.report.clone()
+    let (reports, verification, code) = match args.report.is_empty() {
+        true => measured(args, &calls, &path)?,
+        false => (kept, verified_by_kept, ExitCode::SUCCESS),
     };
-    let reports = reports.iter().map(|report| reports_in(report)).collect::<Result<Vec<_>>>()?.concat();
     if let Some(form) = args.emit {
         emit(form, &reports)?;
         return Ok(code);
@@ -156,6 +147,39 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
     let advice = advice::advise(&calls, &reports);
     print(args, &calls, &advice, verification.as_ref())?;
     Ok(code)
+}
+
+/// Measures the calls, and others to verify predictions with.
+fn measured(
+    args: &AdviseArgs,
+    calls: &Calls,
+    path: &Path,
+) -> Result<(Vec<Report>, Option<Verification>, ExitCode)> {
+    let out = args.out.clone().unwrap_or_else(|| run_folder(path));
+    let problems = advice::to_measure(calls, args.top.into());
+    ensure!(
+        !problems.is_empty(),
+        "gpubench has no operation for any of the {} kinds of calls in {}: it measures products, positive definite systems, \
+         singular values and real transforms",
+        calls.calls.len(),
+        path.display()
+    );
+    check_machine(calls, path);
+    let code = measure(args, &problems, &out)?;
+    let reports = reports_in(&out)?;
+    let others = advice::to_verify(calls, &problems, args.verify, VERIFY_SEED);
+    if args.verify > 0 && others.is_empty() {
+        stream::note(
+            "Every call that gpubench has an operation for was measured, so --verify has none to predict: lower --top.",
+        );
+    }
+    let mut verification = None;
+    if !others.is_empty() {
+        let later = out.with_file_name(format!("{}-verify", out.file_name().unwrap_or_default().display()));
+        measure(args, &others, &later)?;
+        verification = Some(advice::verify(&reports, &reports_in(&later)?));
+    }
+    Ok((reports, verification, code))
 }
 
 /// `calls.json` becomes `calls-run`.
@@ -239,34 +263,47 @@ fn emit(form: Emitted, reports: &[Report]) -> Result<()> {
     stream::print(&emitted(form, &thresholds, &origin))
 }
 
+fn print_verification(args: &AdviseArgs, found: &Verification) -> Result<ExitCode> {
+    if args.format == "json" {
+        stream::print(&to_json_text(found)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let document = Document {
+        title: "How well reports predict".into(),
+        blocks: words_of_verification(found, DrawnFrom::Reports),
+    };
+    print_document(args, &document)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_document(args: &AdviseArgs, document: &Document) -> Result<()> {
+    if args.format == "md" {
+        return stream::print(&markdown::document(document));
+    }
+    let screen = Screen { width: stream::width().unwrap_or(TERMINAL_WIDTH), color: false };
+    stream::print(&blocks(&document.blocks, screen))
+}
+
 fn print(
     args: &AdviseArgs,
     calls: &Calls,
     advice: &Advice,
     verification: Option<&Verification>,
 ) -> Result<()> {
-    let document = || {
-        let mut document = document(calls, advice, args.price, args.all_calls || args.format == "md");
-        document.blocks.extend(verification.into_iter().flat_map(words_of_verification));
-        document
-    };
-    match args.format.as_str() {
-        "json" => {
-            let printed =
-                advice.calls.iter().map(|advice| PrintedCall { recorded: &calls.calls[advice.call], advice });
-            let (program, calls, totals) = (calls.program.as_slice(), printed.collect(), &advice.program);
-            stream::print(&to_json_text(&Printed {
-                advice_version: 1,
-                program,
-                calls,
-                totals,
-                verification,
-            })?)
-        }
-        "md" => stream::print(&markdown::document(&document())),
-        _ => {
-            let screen = Screen { width: stream::width().unwrap_or(TERMINAL_WIDTH), color: false };
-            stream::print(&blocks(&document().blocks, screen))
-        }
+    if args.format == "json" {
+        let printed =
+            advice.calls.iter().map(|advice| PrintedCall { recorded: &calls.calls[advice.call], advice });
+        let (program, calls, totals) = (calls.program.as_slice(), printed.collect(), &advice.program);
+        return stream::print(&to_json_text(&Printed {
+            advice_version: 1,
+            program,
+            calls,
+            totals,
+            verification,
+        })?);
     }
+    let mut document = document(calls, advice, args.price, args.all_calls || args.format == "md");
+    let from = if args.report.is_empty() { DrawnFrom::Calls } else { DrawnFrom::Reports };
+    document.blocks.extend(verification.into_iter().flat_map(|found| words_of_verification(found, from)));
+    print_document(args, &document)
 }

@@ -71,6 +71,13 @@ fn calls_are_measured_predicted_verified_and_the_program_is_judged() {
         &folder.succeeds("advise --report calls-run --format md").stdout,
         &["# Would a GPU pay", "| sgemm NN |"],
     );
+    // Reports alone predict and emit; without a record there is nothing to advise about.
+    std::fs::remove_file(folder.path().join("calls.json")).unwrap();
+    let kept = folder.succeeds("advise --report calls-run --verify 9").stdout;
+    assert_contains(&flat(&kept), &["Verified with 4 problems drawn at random, predicted from the others"]);
+    let json = folder.run_line("advise --report calls-run --verify 9 --format json").good().json();
+    assert_eq!(json["problems"], 4);
+    folder.refuses_each("advise ", "--report calls-run => there is no calls.json: record a program");
     let header = folder.succeeds("advise --report calls-run --emit c").stdout;
     assert_contains(&header, &["#define GPUBENCH_GEMM_F32_WITH_COPIES ", "#define GPUBENCH_GEMM_F32 "]);
 }
@@ -95,7 +102,7 @@ fn what_cannot_be_advised_about_is_refused_in_one_line() {
     folder.write("unknown.json", &CALLS.replace("gemm", "trsm"));
     folder.refuses_each(
         "advise ",
-        "absent.json => cannot read absent.json
+        "absent.json => there is no absent.json: record a program
         none.json => none.json is no calls.json of gpubench record
         empty.json => its layout is 9, and this gpubench reads 1: record again
         unknown.json => gpubench has no operation for any of the 6 kinds of calls

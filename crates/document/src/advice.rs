@@ -230,21 +230,33 @@ fn next_steps(calls: &Calls, advice: &Advice) -> Vec<RichText> {
     lines.into_iter().map(RichText::from).collect()
 }
 
+/// Where the problems that verify predictions come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DrawnFrom {
+    /// Calls that were measured for it.
+    Calls,
+    /// Reports.
+    Reports,
+}
+
 /// What `--verify` found about predictions.
-pub fn verification(found: &Verification) -> Vec<Block> {
+pub fn verification(found: &Verification, from: DrawnFrom) -> Vec<Block> {
     if found.problems == 0 {
         return vec![Block::paragraph(
-            "No prediction could be verified: too few calls of one operation were measured, or none is left to measure.",
+            "No prediction could be verified: too few problems of one operation were measured, or none is left to measure.",
         )];
     }
+    let problems = match from {
+        DrawnFrom::Calls => format!("{} drawn at random", counted(found.problems, "call")),
+        DrawnFrom::Reports => {
+            format!("{} drawn at random, predicted from the others", counted(found.problems, "problem"))
+        }
+    };
     let error = |side: &str, error: Option<f64>| error.map(|error| format!("{} on the {side}", short(error)));
     let errors: Vec<String> =
         [error("CPU", found.cpu_error), error("GPU", found.gpu_error)].into_iter().flatten().collect();
-    let mut text = format!(
-        "Verified with {} drawn at random: the median error of a predicted time is {}",
-        counted(found.problems, "call"),
-        errors.join(" and ")
-    );
+    let mut text =
+        format!("Verified with {problems}: the median error of a predicted time is {}", errors.join(" and "));
     if let Some(share) = found.within_interval {
         text += &format!(", and {} of the times are in their intervals", short(share));
     }

@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use gpubench_ops as op;
 use gpubench_report::Work;
 use gpubench_report::calls::{Call, Calls};
-use gpubench_report::case::{Case, DType};
+use gpubench_report::case::Case;
 use gpubench_report::data::generator::Stream;
 use gpubench_report::measure::stats::median;
 use gpubench_report::report::Report;
 use serde::Serialize;
 
 use crate::answer::{Comparison, Contender, Estimate, Kind, sections};
-use model::TimeModel;
+use model::{MeasuredTime, TimeModel};
 pub use problem::{CallProblem, problem};
 pub use threshold::{Threshold, thresholds};
 
@@ -156,32 +156,70 @@ pub fn to_verify(calls: &Calls, measured: &[CallProblem], count: usize, seed: u6
 
 /// Compares what `reports` predict for the problems of `later` with the times there.
 pub fn verify(reports: &[Report], later: &[Report]) -> Verification {
-    let (before, after) = (KnownTimes::of(reports), KnownTimes::of(later));
-    let mut errors: [Vec<f64>; 2] = [vec![], vec![]];
-    let (mut inside, mut times, mut problems, mut wrong_side) = (0, 0, 0, [0; 3]);
-    for one in &after.measured {
-        let problem = CallProblem { case: one.case.clone(), share: 1.0 };
-        let pair = [CPU, GPU].map(|side| Some((before.time(&problem, side)?, one.by_kind[side].clone()?)));
-        problems += usize::from(pair.iter().any(Option::is_some));
-        for (errors, found) in errors.iter_mut().zip(&pair) {
-            let Some((predicted, measured)) = found else { continue };
-            errors.push((predicted.seconds.value / measured.seconds.value - 1.0).abs());
-            let is_inside =
-                (predicted.seconds.low..=predicted.seconds.high).contains(&measured.seconds.value);
-            (inside, times) = (inside + usize::from(is_inside), times + 1);
-        }
-        if let [Some((cpu, true_cpu)), Some((gpu, true_gpu))] = &pair {
-            let ratio = true_cpu.seconds.value / true_gpu.seconds.value;
-            let says_gpu = gpu.seconds.value < cpu.seconds.value;
-            let loss = if says_gpu { 1.0 / ratio } else { ratio };
-            if loss > 1.0 {
-                wrong_side[if loss < 1.5 { 0 } else { 1 + usize::from(loss > 3.0) }] += 1;
+    let mut errors = PredictionErrors::default();
+    errors.add(&KnownTimes::of(reports), &measured_times(later));
+    errors.summary()
+}
+
+/// Parts into which problems are divided that are predicted from all the others.
+const PARTS: usize = 10;
+
+/// Compares the times of `count` problems of kept reports, drawn by a seed, with what the other problems predict for them: in ten parts, each of
+/// which is predicted without it (cross-validation).
+pub fn verify_kept(reports: &[Report], count: usize, seed: u64) -> Verification {
+    let mut others = measured_times(reports);
+    let random = Stream::new(seed, 0);
+    let count = count.min(others.len());
+    let draw = |draw: usize| others.swap_remove((random.bits(draw as u64) % others.len() as u64) as usize);
+    let drawn: Vec<CaseTimes> = (0..count).map(draw).collect();
+    let mut errors = PredictionErrors::default();
+    for part in drawn.chunks(count.div_ceil(PARTS).max(1)) {
+        let is_here = |one: &CaseTimes| part.iter().any(|here| here.case == one.case);
+        let known = others.iter().chain(&drawn).filter(|one| !is_here(one)).cloned().collect();
+        errors.add(&KnownTimes::with(known), part);
+    }
+    errors.summary()
+}
+
+#[derive(Default)]
+struct PredictionErrors {
+    by_side: [Vec<f64>; 2],
+    inside: usize,
+    problems: usize,
+    wrong_side: [usize; 3],
+}
+
+impl PredictionErrors {
+    fn add(&mut self, before: &KnownTimes, after: &[CaseTimes]) {
+        for one in after {
+            let problem = CallProblem { case: one.case.clone(), share: 1.0 };
+            let pair =
+                [CPU, GPU].map(|side| Some((before.time(&problem, side)?, one.by_kind[side].clone()?)));
+            self.problems += usize::from(pair.iter().any(Option::is_some));
+            for (errors, found) in self.by_side.iter_mut().zip(&pair) {
+                let Some((predicted, measured)) = found else { continue };
+                let Estimate { value, low, high } = predicted.seconds;
+                errors.push((value / measured.seconds.value - 1.0).abs());
+                self.inside += usize::from((low..=high).contains(&measured.seconds.value));
+            }
+            if let [Some((cpu, true_cpu)), Some((gpu, true_gpu))] = &pair {
+                let ratio = true_cpu.seconds.value / true_gpu.seconds.value;
+                let says_gpu = gpu.seconds.value < cpu.seconds.value;
+                let loss = if says_gpu { 1.0 / ratio } else { ratio };
+                if loss > 1.0 {
+                    self.wrong_side[if loss < 1.5 { 0 } else { 1 + usize::from(loss > 3.0) }] += 1;
+                }
             }
         }
     }
-    let [cpu_error, gpu_error] = errors.map(|errors| median(&errors));
-    let within_interval = (times > 0).then(|| f64::from(inside as u32) / f64::from(times as u32));
-    Verification { problems, cpu_error, gpu_error, within_interval, wrong_side }
+
+    fn summary(self) -> Verification {
+        let times = self.by_side.iter().map(Vec::len).sum::<usize>();
+        let within_interval = (times > 0).then(|| self.inside as f64 / times as f64);
+        let [cpu_error, gpu_error] = self.by_side.map(|errors| median(&errors));
+        let (problems, wrong_side) = (self.problems, self.wrong_side);
+        Verification { problems, cpu_error, gpu_error, within_interval, wrong_side }
+    }
 }
 
 /// The problems of the calls, each once, those of the calls that take most time first.
@@ -220,8 +258,10 @@ pub fn to_measure(calls: &Calls, count: usize) -> Vec<CallProblem> {
 }
 
 /// The times of one problem.
+#[derive(Clone)]
 struct CaseTimes {
     case: Case,
+    work: Work,
     by_kind: [Option<TimeOf>; 4],
 }
 
@@ -231,29 +271,42 @@ const GPU: usize = 1;
 const COPIES: usize = 2;
 const KERNEL: usize = 3;
 
+/// The best times per problem of reports.
+fn measured_times(reports: &[Report]) -> Vec<CaseTimes> {
+    let comparisons = reports.iter().flat_map(sections).flat_map(|section| section.comparisons);
+    let of = |comparison: Comparison<'_>| {
+        let row = comparison.rows.first()?;
+        Some(CaseTimes { case: row.case.clone(), work: row.work, by_kind: times(&comparison) })
+    };
+    comparisons.filter_map(of).collect()
+}
+
 struct KnownTimes {
     measured: Vec<CaseTimes>,
-    models: BTreeMap<(String, DType, usize), TimeModel>,
+    models: BTreeMap<(String, usize), TimeModel>,
 }
 
 impl KnownTimes {
     fn of(reports: &[Report]) -> KnownTimes {
-        let mut measured = vec![];
-        let mut points: BTreeMap<(String, DType, usize), Vec<(Work, f64)>> = BTreeMap::new();
-        for section in reports.iter().flat_map(sections) {
-            for comparison in &section.comparisons {
-                let Some(row) = comparison.rows.first() else { continue };
-                let by_kind = times(comparison);
-                for (kind, time) in by_kind.iter().enumerate() {
-                    let Some(time) = time else { continue };
-                    let key = (row.case.op.clone(), row.case.dtype, kind);
-                    points.entry(key).or_default().push((row.work, time.seconds.value));
-                }
-                measured.push(CaseTimes { case: row.case.clone(), by_kind });
+        KnownTimes::with(measured_times(reports))
+    }
+
+    fn with(measured: Vec<CaseTimes>) -> KnownTimes {
+        let mut times: BTreeMap<(String, usize), Vec<MeasuredTime>> = BTreeMap::new();
+        for one in &measured {
+            for (kind, time) in one.by_kind.iter().enumerate() {
+                let Some(time) = time else { continue };
+                let (case, work, seconds) = (one.case.clone(), one.work, time.seconds.value);
+                times.entry((case.op.clone(), kind)).or_default().push(MeasuredTime { case, work, seconds });
             }
         }
-        let models = points.into_iter().filter_map(|(key, points)| Some((key, TimeModel::fit(&points)?)));
-        KnownTimes { measured, models: models.collect() }
+        let models = times.into_iter().filter_map(|(key, times)| Some((key, TimeModel::fit(&times)?)));
+        KnownTimes { models: models.collect(), measured }
+    }
+
+    /// The time of a problem by the model of its op.
+    fn predicted(&self, case: &Case, kind: usize) -> Option<Estimate> {
+        self.models.get(&(case.op.clone(), kind))?.predict(case, op::find(&case.op)?.work(case))
     }
 
     /// The time of a problem: measured, or predicted by times of the same op and element type.
@@ -270,8 +323,7 @@ impl KnownTimes {
         if let Some(found) = self.measured.iter().rev().find(|one| problem.is(&one.case)) {
             return found.by_kind[kind].as_ref().map(exact);
         }
-        let key = (problem.case.op.clone(), problem.case.dtype, kind);
-        let seconds = self.models.get(&key)?.predict(op::find(&problem.case.op)?.work(&problem.case));
+        let seconds = self.predicted(&problem.case, kind)?;
         Some(exact(&TimeOf { seconds, variant: None }))
     }
 

@@ -91,7 +91,7 @@ impl CallProblem {
 }
 
 /// The extents of a case by the names of its op, and its layout, whether or not the case has a shape.
-fn sizes(case: &Case) -> (Vec<u64>, &str) {
+pub(super) fn sizes(case: &Case) -> (Vec<u64>, &str) {
     let Some(op) = op::find(&case.op) else { return (vec![], "") };
     let about = op.about();
     let extent = |name: &&'static str| match &case.shape {

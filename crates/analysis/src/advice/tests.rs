@@ -1,3 +1,4 @@
+use gpubench_report::case::DType;
 use gpubench_report::report::example;
 
 use super::*;
@@ -120,6 +121,23 @@ fn predictions_are_compared_with_later_measurements() {
     assert!(right.cpu_error.unwrap() < 0.05 && right.gpu_error.unwrap() < 0.05, "{right:?}");
     let wrong = verify(&before, &[scaled(&[100], 1e-8)]);
     assert_eq!((wrong.wrong_side, wrong.within_interval), ([0, 0, 1], Some(0.5)), "{wrong:?}");
+}
+
+#[test]
+fn kept_problems_are_predicted_without_themselves() {
+    let sizes: Vec<u64> = (1..40).map(|step| 8 * step).collect();
+    let found = verify_kept(&[scaled(&sizes, 1e-11)], 20, 1);
+    assert_eq!((found.problems, found.wrong_side), (20, [0; 3]), "{found:?}");
+    assert!(found.cpu_error.unwrap() < 0.05 && found.within_interval.unwrap() > 0.8, "{found:?}");
+    // One problem that takes a hundred times as long as its neighbours: no model that has not seen it can know.
+    let mut odd = scaled(&sizes, 1e-11);
+    for row in odd.rows.iter_mut().filter(|row| row.case.n == 160 && row.backend == "cpu") {
+        let execute = row.execute.as_mut().unwrap();
+        execute.host_median_s *= 100.0;
+        execute.host_ci95_s = Some([execute.host_median_s; 2]);
+    }
+    assert_ne!(verify_kept(&[odd], 39, 1).within_interval, Some(1.0));
+    assert_eq!(verify_kept(&[], 5, 1).problems, 0);
 }
 
 #[test]

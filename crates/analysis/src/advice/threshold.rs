@@ -1,6 +1,5 @@
 //! From which size of a product a GPU is faster, by the models of both sides.
 
-use gpubench_ops as op;
 use gpubench_report::case::{Case, DType};
 use gpubench_report::report::Report;
 
@@ -31,16 +30,16 @@ pub fn thresholds(reports: &[Report]) -> Vec<Threshold> {
     let mut found = vec![];
     for &dtype in DType::ALL {
         for kind in [COPIES, GPU] {
-            let model = |kind| times.models.get(&("matmul".to_owned(), dtype, kind));
-            let [Some(cpu), Some(gpu)] = [CPU, kind].map(model) else { continue };
-            let Some(product) = op::find("matmul") else { continue };
             let predicted = |n: u64| {
-                let work = product.work(&Case::square("matmul", n, dtype, 0));
-                [cpu.predict(work), gpu.predict(work)]
+                let case = Case::square("matmul", n, dtype, 0);
+                Some([times.predicted(&case, CPU)?, times.predicted(&case, kind)?])
+            };
+            let Some(curve) = sizes().map(|n| Some((n, predicted(n)?))).collect::<Option<Vec<_>>>() else {
+                continue;
             };
             // The last size before the first, from the largest on, at which the GPU does not win.
             let from = |wins: &dyn Fn([Estimate; 2]) -> bool| {
-                sizes().rev().take_while(|n| wins(predicted(*n))).last()
+                curve.iter().rev().take_while(|(_, times)| wins(*times)).last().map(|(n, _)| *n)
             };
             found.push(Threshold {
                 dtype,
