@@ -8,7 +8,7 @@ between. With --check it writes nothing, and exits with an error if a file would
 """
 import os, re, subprocess, sys, tempfile
 
-from tables import article, lessons, libraries, own, program, rules, screens, soak
+from tables import article, lessons, libraries, own, program, programs, rules, screens, soak
 from tables.kept import ROOT, report
 
 PAGES = ("README.md", "docs/advise.md", "docs/article.md", "docs/kernels/ozaki2-int8.md", "docs/lessons.md",
@@ -16,7 +16,7 @@ PAGES = ("README.md", "docs/advise.md", "docs/article.md", "docs/kernels/ozaki2-
 BLOCKS = {
     "provenance": article.provenance, "largest": article.largest_with_provenance, "wins": article.wins, "compared": article.compared,
     "clock_checks": article.clock_checks,
-    "machine_quality": article.machine_quality, "matmul_peaks": article.matmul_peaks, "second_run": article.second_run, "screen": screens.screen, "shapes": screens.shapes, "predictions": screens.predictions, "lessons": lessons.lessons,
+    "machine_quality": article.machine_quality, "matmul_peaks": article.matmul_peaks, "second_run": article.second_run, "screen": screens.screen, "shapes": screens.shapes, "predictions": screens.predictions, "programs": programs.programs, "advised": screens.advised, "lessons": lessons.lessons,
     "peers_short": libraries.summary, "cpu_libraries_larger": libraries.of_larger_cpu,
     "ozaki2": rules.ozaki2, "fft_layouts": rules.layouts, "irregular": rules.irregular,
     "peers": libraries.by_origin, "peers_random": libraries.random_sizes,

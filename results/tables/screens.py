@@ -23,4 +23,10 @@ def shapes():
 
 
 def predictions():
-    return block(("advise", "--report", os.path.join("results", "h200", "problems"), "--verify", "1000"), 100)
+    reports = ",".join(os.path.join("results", "h200", name) for name in ("problems", "problems-svd"))
+    return block(("advise", "--report", reports, "--verify", "1000"), 100)
+
+
+def advised():
+    folder = os.path.join("results", "h200", "programs", "ridge")
+    return block(("advise", os.path.join(folder, "calls.json"), "--report", folder), 100)

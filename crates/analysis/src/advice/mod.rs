@@ -313,7 +313,7 @@ impl KnownTimes {
     fn time(&self, problem: &CallProblem, kind: usize) -> Option<TimeOf> {
         let scaled = |seconds: Estimate| {
             let share = problem.share;
-            // Half of the work takes at most the whole time, and at least half of it.
+            // A part of the work takes at most the whole time, and at least its share.
             Estimate { value: seconds.value * share.sqrt(), low: seconds.low * share, high: seconds.high }
         };
         let exact = |time: &TimeOf| match problem.share < 1.0 {
