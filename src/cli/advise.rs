@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use gpubench_analysis::advice::{self, Advice, Verification};
+use clap::builder::{ArgPredicate, PossibleValuesParser, TypedValueParser};
+use gpubench_analysis::advice::{self, Advice, DataPlace, ProblemTimes, Verification};
 use gpubench_backend::host::{environment, process};
 use gpubench_report::calls::Calls;
 use gpubench_report::report::machine::device_name;
@@ -15,7 +15,8 @@ use serde::Serialize;
 
 use super::{USAGE, stream};
 use crate::document::advice::{
-    DrawnFrom, Emitted, MeasuredOn, Price, document, emitted, verification as words_of_verification,
+    DrawnFrom, Emitted, MeasuredOn, Price, document, emitted, of_problems,
+    verification as words_of_verification,
 };
 use crate::document::blocks::Document;
 use crate::fleet::file::load;
@@ -30,6 +31,7 @@ Examples:
   gpubench advise calls.json                        measure the 20 calls that take most time, and advise
   gpubench advise calls.json -- --cpu-threads 8     with options of 'gpubench run'
   gpubench advise calls.json --report results/gpu   by reports that exist; nothing is measured
+  gpubench advise matmul 4096x512x512 --batch 64 --calls 1000 --data once
   gpubench advise --report results/gpu --verify 500 how well those reports predict problems that they lack
 
 The measurements are an ordinary run, kept in the folder of --out. If it was interrupted, the same command goes on with it. \
@@ -39,9 +41,34 @@ docs/advise.md says how the times of other calls are predicted.";
 #[derive(Args)]
 #[command(after_help = ADVISE_HELP)]
 pub(crate) struct AdviseArgs {
-    /// File that gpubench record wrote [default: calls.json, and none if --report is given with --verify or --emit]
+    /// File that gpubench record wrote, or an operation if a SHAPE follows [default: calls.json; none with --report and --verify or --emit]
     #[arg(value_name = "CALLS")]
     pub calls: Option<PathBuf>,
+
+    /// Shape of the operation, as --shape of gpubench run takes it
+    #[arg(value_name = "SHAPE", requires = "calls", conflicts_with_all = ["report", "verify", "emit", "price", "all_calls"])]
+    pub shape: Option<String>,
+
+    /// Problems of one call, with a SHAPE
+    #[arg(long, value_name = "COUNT", requires = "shape")]
+    pub batch: Option<String>,
+
+    /// Element types, with a SHAPE
+    #[arg(
+        long,
+        value_name = "TYPES",
+        requires = "shape",
+        default_value_if("shape", ArgPredicate::IsPresent, "f32")
+    )]
+    pub dtypes: Option<String>,
+
+    /// Number of calls, with a SHAPE
+    #[arg(long = "calls", value_name = "COUNT", id = "call_count", requires = "shape", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub call_count: u64,
+
+    /// Where the data of the calls is, with a SHAPE: host, once (copied once for all calls) or device
+    #[arg(long, value_name = "PLACE", requires = "shape", default_value = "host", value_parser = PossibleValuesParser::new(DataPlace::NAMES).map(|name| DataPlace::find(&name)))]
+    pub data: DataPlace,
 
     /// Kinds of calls to measure, those that take most time first; others are predicted
     #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -125,6 +152,9 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
         _ => {}
     }
     let path = args.calls.clone().unwrap_or_else(|| "calls.json".into());
+    if let Some(shape) = &args.shape {
+        return advise_problem(args, &path.display().to_string(), shape);
+    }
     ensure!(
         path.exists(),
         "there is no {}: record a program with 'gpubench record -- PROGRAM', or name the file of a record",
@@ -149,6 +179,26 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
     Ok(code)
 }
 
+/// Measures an op at some shapes, and says what so many calls take on both sides.
+fn advise_problem(args: &AdviseArgs, op: &str, shape: &str) -> Result<ExitCode> {
+    let options = [("--batch", &args.batch), ("--dtypes", &args.dtypes)];
+    let options = options.into_iter().filter_map(|(name, value)| Some([name, value.as_deref()?]));
+    let words: Vec<OsString> =
+        ["--ops", op, "--shape", shape].into_iter().chain(options.flatten()).map(OsString::from).collect();
+    let name: String = words.iter().skip(1).step_by(2).map(|word| format!("-{}", word.display())).collect();
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    let folder = format!("results/advise{}", name.replace(|letter| !is_plain(letter), "-"));
+    let out = args.out.clone().unwrap_or_else(|| folder.into());
+    let code = measure(args, words, &out)?;
+    let problems = ProblemTimes::of(&reports_in(&out)?);
+    if args.format == "json" {
+        stream::print(&to_json_text(&problems)?)?;
+    } else {
+        print_document(args, &of_problems(&problems, args.call_count, args.data))?;
+    }
+    Ok(code)
+}
+
 /// Measures the calls, and others to verify predictions with.
 fn measured(
     args: &AdviseArgs,
@@ -165,7 +215,7 @@ fn measured(
         path.display()
     );
     check_machine(calls, path);
-    let code = measure(args, &problems, &out)?;
+    let code = measure_problems(args, &problems, &out)?;
     let reports = reports_in(&out)?;
     let others = advice::to_verify(calls, &problems, args.verify, VERIFY_SEED);
     if args.verify > 0 && others.is_empty() {
@@ -176,7 +226,7 @@ fn measured(
     let mut verification = None;
     if !others.is_empty() {
         let later = out.with_file_name(format!("{}-verify", out.file_name().unwrap_or_default().display()));
-        measure(args, &others, &later)?;
+        measure_problems(args, &others, &later)?;
         verification = Some(advice::verify(&reports, &reports_in(&later)?));
     }
     Ok((reports, verification, code))
@@ -206,31 +256,39 @@ fn check_machine(calls: &Calls, path: &Path) {
 }
 
 /// Measures problems as an ordinary run in the folder `out`, or goes on with that run.
-fn measure(args: &AdviseArgs, problems: &[advice::CallProblem], out: &Path) -> Result<ExitCode> {
+fn measure_problems(args: &AdviseArgs, problems: &[advice::CallProblem], out: &Path) -> Result<ExitCode> {
     let list = out.with_extension("problems.jsonl");
     let lines: String = problems.iter().map(|problem| problem.line() + "\n").collect();
-    let fixed = [
-        "--problems".into(),
-        list.clone().into(),
-        "--out".into(),
-        out.into(),
-        "--format".into(),
-        "json".into(),
-    ];
-    let words: Vec<OsString> = fixed.into_iter().chain(args.run.iter().cloned()).collect();
-    if is_in(out) && std::fs::read_to_string(&list).is_ok_and(|known| known == lines) {
-        let first = reports_in(out)?.remove(0).environment.argv;
-        let is_same = first.iter().rev().zip(words.iter().rev()).all(|(was, is)| OsString::from(was) == *is);
-        ensure!(
-            args.run.is_empty() || is_same,
-            "{} has a run with other options: name another folder with --out, or omit the options after --",
-            out.display()
-        );
-        return invoke(&["--resume".into(), out.into(), "--quiet".into()], out);
+    let is_known = std::fs::read_to_string(&list).is_ok_and(|known| known == lines);
+    ensure!(
+        is_known || !is_in(out),
+        "{} has another run: name another folder with --out, or remove it",
+        out.display()
+    );
+    if !is_known {
+        write_atomic(&list, lines.as_bytes())?;
     }
-    ensure!(!is_in(out), "{} has another run: name another folder with --out, or remove it", out.display());
-    write_atomic(&list, lines.as_bytes())?;
-    invoke(&words, out)
+    measure(args, vec!["--problems".into(), list.into()], out)
+}
+
+/// Runs `gpubench run` with `words` into the folder `out`, or goes on with that run.
+fn measure(args: &AdviseArgs, mut words: Vec<OsString>, out: &Path) -> Result<ExitCode> {
+    words.extend(["--out".into(), out.into(), "--format".into(), "json".into()]);
+    words.extend(args.run.iter().cloned());
+    if !is_in(out) {
+        return invoke(&words, out);
+    }
+    let first = reports_in(out)?.remove(0).environment.argv;
+    let is_same = first.iter().skip(2).map(OsString::from).eq(words.iter().cloned());
+    let fixed = words.len() - args.run.len();
+    let begins_alike =
+        first.iter().skip(2).map(OsString::from).take(fixed).eq(words[..fixed].iter().cloned());
+    ensure!(
+        is_same || args.run.is_empty() && begins_alike,
+        "{} has a run with other options: name another folder with --out, or omit the options after --",
+        out.display()
+    );
+    invoke(&["--resume".into(), out.into(), "--quiet".into()], out)
 }
 
 /// Runs `gpubench run` with these words to its end, as a program of its own, so that its report has its command line.
@@ -243,7 +301,8 @@ fn invoke(words: &[OsString], out: &Path) -> Result<ExitCode> {
             bail!("gpubench run wrote no report: omit options after -- that only print or list")
         }
         Some(code @ (0 | 1)) => Ok(ExitCode::from(code)),
-        Some(USAGE) => bail!("nothing was measured, for the reason above"),
+        // The run has said what is wrong.
+        Some(USAGE) => std::process::exit(USAGE.into()),
         _ => bail!("the measurement ended with {ended}: the same command goes on with it"),
     }
 }

@@ -83,8 +83,45 @@ fn calls_are_measured_predicted_verified_and_the_program_is_judged() {
 }
 
 #[test]
+fn an_operation_of_some_shape_is_measured_for_so_many_calls() {
+    let folder = folder();
+    let words = "advise matmul 64x32x16,8x8x8 --batch 4 --dtypes f32,f64 --calls 1000";
+    let ended = folder.run_line(&format!("{words} {SIM}")).good();
+    let text = flat(&ended.stdout);
+    assert_contains(
+        &text,
+        &[
+            "matmul 64x32x16 batch 4 f32",
+            "matmul 8x8x8 batch 4 f64",
+            "1.01 ms 40.3 ms CPU 40x",
+            "All calls: 1000; each call copies",
+        ],
+    );
+    // The run is kept: other data and numbers of calls need no second one.
+    let kept = folder.report("results/advise-matmul-64x32x16-8x8x8-4-f32-f64")["rows"].to_string();
+    let once = folder.run_line(&format!("{words} --data once --format json")).good().json();
+    assert!(once[3]["gpu"]["seconds"]["value"].as_f64().unwrap() > 0.0, "{once}");
+    assert_contains(
+        &flat(&folder.succeeds(&format!("{words} --data device")).stdout),
+        &["on the GPU already"],
+    );
+    assert_eq!(folder.report("results/advise-matmul-64x32x16-8x8x8-4-f32-f64")["rows"].to_string(), kept);
+    folder.refuses_each(
+        "advise ",
+        "nosuch 8x8x8 => nosuch
+        matmul 8x8 => matmul
+        matmul 8x8x8 --calls 0 => 0 is not in 1..
+        matmul 8x8x8 --report kept => --report
+        calls.json --batch 4 => required",
+    );
+}
+
+#[test]
 fn without_a_gpu_the_best_library_is_named() {
     let folder = folder();
+    // So slow a recorded product that a busy machine's is faster, too.
+    let slow = CALLS.replace("\"elapsed_s\": 0.1", "\"elapsed_s\": 10").replace("0.006", "0.6");
+    folder.write("calls.json", &slow.replace("0.06,", "6.0,"));
     let cpu = "-- --backends cpu --variants faer --samples 3 --rounds 2 --no-peaks --quiet";
     let ended = folder.run_line(&format!("advise --top 2 {cpu}")).good();
     assert_contains(

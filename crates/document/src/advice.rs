@@ -1,9 +1,11 @@
 //! What `gpubench advise` says: per call and for the program, whether a GPU pays.
 
-use gpubench_analysis::advice::{Advice, CallAdvice, CallVerdict, Threshold, TimeOf, Verification};
+use gpubench_analysis::advice::{
+    Advice, CallAdvice, CallVerdict, DataPlace, ProblemTimes, Threshold, TimeOf, Verification,
+};
 use gpubench_analysis::answer::Estimate;
 use gpubench_report::calls::{Call, Calls};
-use gpubench_report::report::quantity::{time_range, time_text};
+use gpubench_report::report::quantity::{factor_within, time_range, time_text};
 use gpubench_text::count::counted;
 use gpubench_text::percent::short;
 
@@ -228,6 +230,62 @@ fn next_steps(calls: &Calls, advice: &Advice) -> Vec<RichText> {
         ));
     }
     lines.into_iter().map(RichText::from).collect()
+}
+
+/// The times of problems, once and for so many calls.
+pub fn of_problems(problems: &[ProblemTimes], calls: u64, data: DataPlace) -> Document {
+    let columns = vec![
+        Column::words("problem"),
+        Column::figures("best CPU"),
+        Column::figures("GPU, copies"),
+        Column::figures("GPU, data there"),
+        Column::figures("CPU, all calls"),
+        Column::figures("GPU, all calls"),
+        Column::words("faster is"),
+    ];
+    let mut table = Table::untitled(columns, vec![]).laid_out(Layout::NarrowHeadings);
+    let total = |time: Option<Estimate>| time.map_or("-".into(), |time| time_text(time.value));
+    let mut is_open = false;
+    for one in problems {
+        let cpu = one.on_cpu(calls);
+        let gpu = one.on_gpu(calls, data);
+        let (text, tone) = cpu.zip(gpu).map_or(("-".to_owned(), Tone::Plain), |(cpu, gpu)| {
+            let (side, tone) = if gpu.value < cpu.value { ("GPU", Tone::Gpu) } else { ("CPU", Tone::Cpu) };
+            let factor = (cpu.value / gpu.value).max(gpu.value / cpu.value);
+            let mark = if cpu.low <= gpu.high && gpu.low <= cpu.high { "?" } else { "" };
+            is_open |= !mark.is_empty();
+            (format!("{side} {}{mark}", factor_within(factor, 2)), tone)
+        });
+        table.row([
+            Field::from(one.problem.clone()),
+            time_of(one.cpu.as_ref()).into(),
+            time_of(one.gpu_copies.as_ref()).into(),
+            time_of(one.gpu.as_ref()).into(),
+            total(cpu).into(),
+            total(gpu).into(),
+            Field { text, tone },
+        ]);
+    }
+    let place = match data {
+        DataPlace::Host => {
+            "each call copies its operands to the GPU and the answer back (--data once, device)"
+        }
+        DataPlace::Once => {
+            "the operands are copied to the GPU once, and one answer back (--data host, device)"
+        }
+        DataPlace::Device => "the data is on the GPU already (--data host, once)",
+    };
+    let open = is_open.then_some("?: the intervals of the times overlap.");
+    let mut lines = vec![format!("All calls: {calls}; {place}.")];
+    lines.extend(open.map(str::to_owned));
+    let variants = problems.iter().filter_map(|one| {
+        let named = [&one.cpu, &one.gpu].into_iter().flatten().filter_map(|time| time.variant.as_deref());
+        let named: Vec<&str> = named.collect();
+        (!named.is_empty()).then(|| format!("{}: {}.", one.problem, named.join(" and ")))
+    });
+    lines.extend(variants);
+    let blocks = [Block::Table(table)].into_iter().chain(Block::items(lines)).collect();
+    Document { title: "Would a GPU pay?".into(), blocks }
 }
 
 /// Where the problems that verify predictions come from.

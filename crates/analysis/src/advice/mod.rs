@@ -128,6 +128,72 @@ pub fn advise(calls: &Calls, reports: &[Report]) -> Advice {
     Advice { calls: advice, program }
 }
 
+/// The times of one problem, in seconds per call.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ProblemTimes {
+    /// The problem, as text.
+    pub problem: String,
+    /// The best library or plain variant of the CPU.
+    pub cpu: Option<TimeOf>,
+    /// A GPU with the data in its memory: launch and wait included.
+    pub gpu: Option<TimeOf>,
+    /// A GPU with copies of all operands and the answer.
+    pub gpu_copies: Option<TimeOf>,
+}
+
+/// Where the data of many calls is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataPlace {
+    /// In the host's memory: each call copies it.
+    Host,
+    /// Copied once to the GPU and once back, for all calls.
+    Once,
+    /// On the GPU.
+    Device,
+}
+
+impl DataPlace {
+    /// The names on the command line.
+    pub const NAMES: [&'static str; 3] = ["host", "once", "device"];
+
+    /// The place of one of [`DataPlace::NAMES`].
+    pub fn find(name: &str) -> DataPlace {
+        match name {
+            "once" => DataPlace::Once,
+            "device" => DataPlace::Device,
+            _ => DataPlace::Host,
+        }
+    }
+}
+
+impl ProblemTimes {
+    /// The times of the problems that reports measured, in their order.
+    pub fn of(reports: &[Report]) -> Vec<ProblemTimes> {
+        let of = |one: CaseTimes| {
+            let [cpu, gpu, gpu_copies, _] = one.by_kind;
+            ProblemTimes { problem: one.case.to_string(), cpu, gpu, gpu_copies }
+        };
+        measured_times(reports).into_iter().map(of).collect()
+    }
+
+    /// The time of so many calls on the CPU.
+    pub fn on_cpu(&self, calls: u64) -> Option<Estimate> {
+        Some(self.cpu.as_ref()?.seconds.times(calls))
+    }
+
+    /// The time of so many calls on a GPU.
+    pub fn on_gpu(&self, calls: u64, data: DataPlace) -> Option<Estimate> {
+        let gpu = self.gpu.as_ref()?.seconds;
+        match data {
+            DataPlace::Device => Some(gpu.times(calls)),
+            DataPlace::Host => Some(self.gpu_copies.as_ref()?.seconds.times(calls)),
+            DataPlace::Once => {
+                Some(self.gpu_copies.as_ref()?.seconds.plus(gpu.times(calls.saturating_sub(1))))
+            }
+        }
+    }
+}
+
 /// How well the model predicts problems that were measured after it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verification {
@@ -392,9 +458,11 @@ fn program(calls: &Calls, advice: &[CallAdvice]) -> ProgramAdvice {
         let moved = moved.filter(|(_, time, now)| time.value < now.value);
         let start = Estimate { value: calls.elapsed_s, low: calls.elapsed_s, high: calls.elapsed_s };
         let total = moved.fold(start, |total, (call, time, _)| {
-            let scaled = |seconds: f64| seconds * call.count as f64;
-            let time = Estimate { value: scaled(time.value), low: scaled(time.low), high: scaled(time.high) };
-            total.plus(time).minus(Estimate { value: call.total_s, low: call.total_s, high: call.total_s })
+            total.plus(time.times(call.count)).minus(Estimate {
+                value: call.total_s,
+                low: call.total_s,
+                high: call.total_s,
+            })
         });
         let positive = |seconds: f64| seconds.max(0.0);
         Estimate { value: positive(total.value), low: positive(total.low), high: positive(total.high) }

@@ -64,6 +64,12 @@ impl Estimate {
         self.plus(Estimate { value: -other.value, low: -other.high, high: -other.low })
     }
 
+    /// The figure `count` times.
+    pub(crate) fn times(self, count: u64) -> Estimate {
+        let [value, low, high] = [self.value, self.low, self.high].map(|figure| figure * count as f64);
+        Estimate { value, low, high }
+    }
+
     /// The distances of the ends below and above the value, as natural logarithms of ratios.
     pub(crate) fn log_distances(self) -> [f64; 2] {
         [(self.value / self.low).ln(), (self.high / self.value).ln()]

@@ -24,6 +24,8 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         by_dtype!(spread),
     )
     .of_shapes(Shapes::Batches),
+    variant("-batch", Scope::Mkl, "{} gemm_batch_strided, one call for a batch", by_dtype!(batch))
+        .of_shapes(Shapes::Batches),
     variant("faer", Scope::Default, "faer, all threads", by_dtype!(faer)).of_shapes(Shapes::Any),
     variant(
         "ndarray",
@@ -59,6 +61,17 @@ fn blas<T: Blas>(mut request: JobRequest<'_>) -> PreparedJob {
             let [a, b] = products.factors(index, slices(inputs));
             provider.gemm(products.sides, products.transposed, a, b, c)
         })
+    })
+}
+
+fn batch<T: Blas>(mut request: JobRequest<'_>) -> PreparedJob {
+    let products = Products::of(request.case);
+    let side_of_all = (products.side() as f64 * (products.batch as f64).cbrt()) as usize;
+    let pool = BlasThreads::new(request.threads, request.blas()?, side_of_all, MAX_CHOICE_SIDE)?;
+    let matrices = matrices::<T>(&products, &mut request)?;
+    on_pool(matrices, pool, (), None, move |pool, (), Matrices { inputs, results, .. }| {
+        let Products { sides, transposed, batch, .. } = products;
+        pool.provider().gemm_batch(batch, sides, transposed, slices(inputs), &mut results[0])
     })
 }
 

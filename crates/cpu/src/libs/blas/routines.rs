@@ -47,6 +47,8 @@ macro_rules! signatures {
 signatures! {
     /// `?gemm`: transpositions, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc.
     Gemm(Letter, Letter, In, In, In, *const T, *const T, In, *const T, In, *const T, *mut T, In, Length, Length);
+    /// `?gemm_batch_strided` of MKL: as gemm, with the distance to the next A, B and C after each leading dimension, and the number of products.
+    GemmBatch(Letter, Letter, In, In, In, *const T, *const T, In, In, *const T, In, In, *const T, *mut T, In, In, In);
     /// `?posv`: triangle, n, right-hand sides, A, lda, B, ldb, info.
     Posv(Letter, In, In, *mut T, In, *mut T, In, Out, Length);
     /// `?gesv`: n, right-hand sides, A, lda, pivots, B, ldb, info.
@@ -58,6 +60,7 @@ signatures! {
 /// The routines of BLAS and LAPACK for one element type.
 pub(crate) struct Routines<T> {
     gemm: Gemm<T>,
+    gemm_batch: Option<GemmBatch<T>>,
     lapack: Option<Lapack<T>>,
 }
 
@@ -86,6 +89,7 @@ impl<T> Routines<T> {
             Ok(Routines {
                 lapack: has_lapack.then(lapack).transpose()?,
                 gemm: library.routine(&name("gemm"))?,
+                gemm_batch: library.routine(&name("gemm_batch_strided")).ok(),
             })
         }
     }
@@ -142,16 +146,30 @@ impl Provider {
     /// Fortran, this is the transpose of `b` times the transpose of `a`.
     pub(crate) fn gemm<T: Blas>(
         &self,
-        [m, n, k]: [usize; 3],
+        sides: [usize; 3],
         transposed: [bool; 2],
         a: &[T],
         b: &[T],
         c: &mut [T],
     ) -> CellResult<()> {
-        if (a.len(), b.len(), c.len()) != (m * k, k * n, m * n) {
+        self.gemm_batch(1, sides, transposed, [a, b], c)
+    }
+
+    /// Computes `batch` such products, whose matrices follow each other; more than one by a call of MKL's `gemm_batch_strided`.
+    pub(crate) fn gemm_batch<T: Blas>(
+        &self,
+        batch: usize,
+        [m, n, k]: [usize; 3],
+        transposed: [bool; 2],
+        [a, b]: [&[T]; 2],
+        c: &mut [T],
+    ) -> CellResult<()> {
+        let lens = [m * k, k * n, m * n];
+        if [a.len(), b.len(), c.len()] != lens.map(|len| batch * len) {
             return Err(CellError::call("gemm", "the matrices have other sizes"));
         }
-        let (m, n, k) = (self.int(m)?, self.int(n)?, self.int(k)?);
+        let [a_step, b_step, c_step] = [self.int(lens[0])?, self.int(lens[1])?, self.int(lens[2])?];
+        let (m, n, k, batch) = (self.int(m)?, self.int(n)?, self.int(k)?, self.int(batch)?);
         let (alpha, beta) = (<T as Real>::from_f64(1.0), <T as Real>::from_f64(0.0));
         let [a_is_transposed, b_is_transposed] = transposed;
         let (a_row, b_row, c_row) = (
@@ -160,14 +178,26 @@ impl Provider {
             n.max(1),
         );
         let [a_letter, b_letter] = transposed.map(|is| if is { TRANSPOSED } else { AS_IT_LIES });
-        let (gemm, [a, b], c) = (T::routines(self).gemm, [a, b].map(<[T]>::as_ptr), c.as_mut_ptr());
-        // SAFETY: the matrices hold m*k, k*n and m*n elements row after row, as checked above, and `c`, being
-        // borrowed mutably, overlaps neither of the others.
+        let (routines, [a, b], c) = (T::routines(self), [a, b].map(<[T]>::as_ptr), c.as_mut_ptr());
+        // SAFETY: the matrices hold m*k, k*n and m*n elements row after row, `batch` times, as checked above, and `c`,
+        // being borrowed mutably, overlaps neither of the others.
         unsafe {
             let (m, n, k, alpha, beta) =
                 (&raw const m, &raw const n, &raw const k, &raw const alpha, &raw const beta);
             let (a_row, b_row, c_row) = (&raw const a_row, &raw const b_row, &raw const c_row);
-            gemm(b_letter, a_letter, n, m, k, alpha, b, b_row, a, a_row, beta, c, c_row, 1, 1);
+            if batch == 1 {
+                (routines.gemm)(b_letter, a_letter, n, m, k, alpha, b, b_row, a, a_row, beta, c, c_row, 1, 1);
+                return Ok(());
+            }
+            let gemm_batch = routines
+                .gemm_batch
+                .ok_or_else(|| CellError::call("gemm_batch_strided", "the library has none"))?;
+            let (a_step, b_step, c_step, batch) =
+                (&raw const a_step, &raw const b_step, &raw const c_step, &raw const batch);
+            gemm_batch(
+                b_letter, a_letter, n, m, k, alpha, b, b_row, b_step, a, a_row, a_step, beta, c, c_row,
+                c_step, batch,
+            );
         }
         Ok(())
     }
