@@ -18,10 +18,11 @@ use crate::document::advice::{
     DrawnFrom, Emitted, MeasuredOn, Price, document, emitted, of_problems,
     verification as words_of_verification,
 };
-use crate::document::blocks::Document;
+use crate::document::blocks::{Block, Document, DocumentSection};
 use crate::fleet::file::load;
 use crate::report::Report;
 use crate::report::file::{is_in, to_json_text, write_atomic};
+use crate::write::html::page_with;
 use crate::write::markdown;
 use crate::write::terminal::{Screen, TERMINAL_WIDTH, blocks};
 
@@ -90,8 +91,8 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "PRICES", value_parser = price)]
     pub price: Option<Price>,
 
-    /// Output: text, md or json
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = ["text", "md", "json"])]
+    /// Output: text, md, json, or html, a page with the measurements
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = ["text", "md", "json", "html"])]
     pub format: String,
 
     /// Print from which size products are faster on the GPU, as c, python, scilib (SCILIB-Accel) or nvblas
@@ -148,7 +149,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
         .then(|| advice::verify_kept(&kept, args.verify, VERIFY_SEED));
     match (&verified_by_kept, args.emit) {
         (_, Some(form)) if is_about_reports => return emit(form, &kept).map(|()| ExitCode::SUCCESS),
-        (Some(found), None) if is_about_reports => return print_verification(args, found),
+        (Some(found), None) if is_about_reports => return print_verification(args, found, &kept),
         _ => {}
     }
     let path = args.calls.clone().unwrap_or_else(|| "calls.json".into());
@@ -175,7 +176,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
         return Ok(code);
     }
     let advice = advice::advise(&calls, &reports);
-    print(args, &calls, &advice, verification.as_ref())?;
+    print(args, &calls, &advice, verification.as_ref(), &reports)?;
     Ok(code)
 }
 
@@ -190,11 +191,12 @@ fn advise_problem(args: &AdviseArgs, op: &str, shape: &str) -> Result<ExitCode> 
     let folder = format!("results/advise{}", name.replace(|letter| !is_plain(letter), "-"));
     let out = args.out.clone().unwrap_or_else(|| folder.into());
     let code = measure(args, words, &out)?;
-    let problems = ProblemTimes::of(&reports_in(&out)?);
+    let reports = reports_in(&out)?;
+    let problems = ProblemTimes::of(&reports);
     if args.format == "json" {
         stream::print(&to_json_text(&problems)?)?;
     } else {
-        print_document(args, &of_problems(&problems, args.call_count, args.data))?;
+        print_document(args, of_problems(&problems, args.call_count, args.data), &reports)?;
     }
     Ok(code)
 }
@@ -322,7 +324,7 @@ fn emit(form: Emitted, reports: &[Report]) -> Result<()> {
     stream::print(&emitted(form, &thresholds, &origin))
 }
 
-fn print_verification(args: &AdviseArgs, found: &Verification) -> Result<ExitCode> {
+fn print_verification(args: &AdviseArgs, found: &Verification, reports: &[Report]) -> Result<ExitCode> {
     if args.format == "json" {
         stream::print(&to_json_text(found)?)?;
         return Ok(ExitCode::SUCCESS);
@@ -331,16 +333,23 @@ fn print_verification(args: &AdviseArgs, found: &Verification) -> Result<ExitCod
         title: "How well reports predict".into(),
         blocks: words_of_verification(found, DrawnFrom::Reports),
     };
-    print_document(args, &document)?;
+    print_document(args, document, reports)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_document(args: &AdviseArgs, document: &Document) -> Result<()> {
-    if args.format == "md" {
-        return stream::print(&markdown::document(document));
-    }
+/// Prints a document in the chosen format, as a page with the reports that it is about.
+fn print_document(args: &AdviseArgs, document: Document, reports: &[Report]) -> Result<()> {
     let screen = Screen { width: stream::width().unwrap_or(TERMINAL_WIDTH), color: false };
-    stream::print(&blocks(&document.blocks, screen))
+    stream::print(&match args.format.as_str() {
+        "md" => markdown::document(&document),
+        "html" => {
+            let members: Vec<_> =
+                reports.iter().map(|report| (report.environment.started.as_str(), report)).collect();
+            let Document { title, blocks } = document;
+            page_with(&members, &[Block::Section(DocumentSection::new(title, blocks))])?
+        }
+        _ => blocks(&document.blocks, screen),
+    })
 }
 
 fn print(
@@ -348,6 +357,7 @@ fn print(
     calls: &Calls,
     advice: &Advice,
     verification: Option<&Verification>,
+    reports: &[Report],
 ) -> Result<()> {
     if args.format == "json" {
         let printed =
@@ -361,8 +371,8 @@ fn print(
             verification,
         })?);
     }
-    let mut document = document(calls, advice, args.price, args.all_calls || args.format == "md");
+    let mut document = document(calls, advice, args.price, args.all_calls || args.format != "text");
     let from = if args.report.is_empty() { DrawnFrom::Calls } else { DrawnFrom::Reports };
     document.blocks.extend(verification.into_iter().flat_map(|found| words_of_verification(found, from)));
-    print_document(args, &document)
+    print_document(args, document, reports)
 }

@@ -71,6 +71,8 @@ fn calls_are_measured_predicted_verified_and_the_program_is_judged() {
         &folder.succeeds("advise --report calls-run --format md").stdout,
         &["# Would a GPU pay", "| sgemm NN |"],
     );
+    let page = folder.succeeds("advise --report calls-run --format html").stdout;
+    assert_contains(&page, &["Would a GPU pay for this program?</h3>", "Move first", "Every row"]);
     // Reports alone predict and emit; without a record there is nothing to advise about.
     std::fs::remove_file(folder.path().join("calls.json")).unwrap();
     let kept = folder.succeeds("advise --report calls-run --verify 9").stdout;

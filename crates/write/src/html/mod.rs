@@ -51,7 +51,7 @@ pub fn page(members: &[(&str, &Report)]) -> anyhow::Result<String> {
     page_with(members, &[])
 }
 
-/// Returns the page of several named reports as [`page`] does, with `blocks` about all of them before their table.
+/// Returns the page of named reports as [`page`] does, with `blocks` about all of them before their table, or of one report before its parts.
 ///
 /// # Errors
 /// A chart cannot be drawn.
@@ -60,7 +60,8 @@ pub fn page_with(members: &[(&str, &Report)], blocks: &[Block]) -> anyhow::Resul
     let (title, content) = match members {
         [(_, report)] => {
             let title = classed("header", "title").holding(heading(report, "h1"));
-            (machines(report), Html::from(title).and(sections(report, "")?))
+            let about = blocks::blocks(blocks, 1, "");
+            (machines(report), Html::from(title).and(about).and(sections(report, "")?))
         }
         _ => (format!("{} reports", members.len()), several(members, &in_full, blocks)?),
     };
