@@ -199,7 +199,7 @@ impl Script {
     pub(crate) fn behaviour(&self, variant: &str, case: &Case, cache: Cache) -> Behaviour {
         let rules = self.rules.iter().map(Spanned::get_ref);
         let rules: Vec<&CellRule> = rules.filter(|rule| rule.is_about(variant, case, cache)).collect();
-        Behaviour::of(&rules, case.n)
+        Behaviour::of(&rules, case)
     }
 }
 
