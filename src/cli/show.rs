@@ -11,9 +11,10 @@ use super::args::ShowArgs;
 use super::newest::named_or_newest;
 use super::redraw::choose_contenders;
 use super::stream;
+use crate::executor::journal;
 use crate::fleet::file::{self, locate};
 use crate::fleet::{Fleet, Member};
-use crate::report::file::FILE_NAME;
+use crate::report::file::{FILE_NAME, stopped_run};
 use crate::settings::ReportFormat;
 use crate::settings::options::Ops;
 use crate::write::report::{FORMATS, View};
@@ -35,7 +36,9 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
         }
     })?;
     let report = named_or_newest(args.report.as_slice())?.remove(0);
-    let mut fleet = file::load(&report)?;
+    // Of a run that was killed, the journal has the cells that are finished.
+    let finished = if stopped_run(&report).is_some() { journal::read(&report)? } else { None };
+    let mut fleet = finished.map_or_else(|| file::load(&report), |(report, _)| Ok(file::of_one(report)))?;
     if let Some(ops) = &args.ops {
         keep_ops(&mut fleet, ops).with_context(|| report.display().to_string())?;
     }

@@ -92,6 +92,16 @@ fn a_cell_of_two_sweeps_is_planned_once_as_the_first_says() {
 }
 
 #[test]
+fn a_problem_that_is_written_in_several_ways_is_planned_once() {
+    let mut settings = settings("--ops matmul --shape m=64,n=64,k=64,m=N,n=N,k=N --sizes 64 --batch 1");
+    settings.sweeps.extend(self::settings("--ops matmul --sizes 64").sweeps);
+    assert_eq!(planned(&settings).len(), 3);
+    // One transform of each batch, not transforms of two axes.
+    let batches = self::settings("--ops fft --shape N --batch N --sizes 8");
+    assert_eq!(batches.sweeps[0].shapes[0].shape.as_ref().map(ToString::to_string), Some("N batch N".into()));
+}
+
+#[test]
 fn a_pattern_without_a_match_names_the_nearest_variant() {
     for (variants, expected) in [
         ("cublass", "--variants: unknown variant 'cublass': did you mean 'cublas'?"),

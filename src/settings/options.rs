@@ -74,7 +74,8 @@ pub struct SweepOptions {
     #[serde(skip)]
     Line config: String,
 
-    /// Problems to measure, one JSON object a line: {"op": "matmul", "m": 4096, "n": 512, "k": 64, "dtype": "f32"}
+    /// Problems to measure, one JSON object per line: {"op": "matmul", "m": 4096, "n": 512, "k": 64, "dtype": "f32"}. Lines without
+    /// a dtype are measured in --dtypes
     #[arg(long, value_name = "FILE", help_heading = WHAT)]
     #[serde(skip)]
     Line problems: PathBuf,

@@ -25,6 +25,18 @@ fn the_reader_of_a_long_plan_may_go_away() {
     assert_eq!(folder.shell(&format!("set -o pipefail; $G {line} | head -n 1")).good().stderr, "");
 }
 
+#[test]
+fn a_list_of_ten_thousand_problems_is_planned_in_two_seconds() {
+    let folder = Folder::new();
+    let line = |index: u32| format!("{{\"op\":\"matmul\",\"m\":{index},\"n\":{},\"k\":7}}\n", 20_000 - index);
+    folder.write("calls.jsonl", &(1..=10_000).map(line).collect::<String>());
+    // Seconds of the processor, so that other tests next to this one do not count.
+    let run =
+        "ulimit -t 2; $G run --problems calls.jsonl --backends sim --sim fair.toml --dry-run | tail -n 1";
+    let planned = folder.shell(&format!("set -o pipefail; {run}")).good().stdout;
+    assert!(planned.contains("in 10000 cases"), "{planned}");
+}
+
 /// A sweep of two sizes on the simulated device that asks for refinement.
 const REFINED: &str = "backends = 'sim'\nsim = 'fair.toml'\nops = 'matmul'\nsizes = [4, 64]\nrefine = true\n";
 

@@ -82,6 +82,20 @@ fn a_killed_run_keeps_what_it_has_finished_and_resume_measures_only_the_rest() {
 }
 
 #[test]
+fn the_finished_cells_of_a_killed_run_without_a_report_are_shown() {
+    let folder = Folder::new();
+    let finished = killed(&folder);
+    // The report may have been saved before the kill.
+    let _ = std::fs::remove_file(folder.path().join("out/report.json"));
+    let early = format!("The run ended early: {} of 8 cells finished", finished.len());
+    folder.succeeds("show out").prints(&[&early, "Go on with: gpubench run --resume out"]);
+    let step =
+        "out has only the journal.jsonl of a run that was stopped: go on with gpubench run --resume out";
+    folder.refuses("compare out out", step);
+    folder.refuses("plot out --out charts", step);
+}
+
+#[test]
 fn rows_of_other_settings_are_measured_again() {
     let folder = Folder::new();
     folder.script("none");

@@ -70,6 +70,20 @@ fn a_list_of_problems_is_measured_in_its_types() {
     }
     folder.succeeds("show out").prints(&["4x5x6", "7 batch 3"]);
     folder.refuses("run --problems calls.jsonl --sizes 5", "omit --sizes");
+    // The type of a line holds for it, --dtypes for the others.
+    let planned = folder.succeeds("run --problems calls.jsonl --dtypes all --backends cpu --dry-run").stdout;
+    let types = |op: &str| -> Vec<&str> {
+        let of_op = planned.lines().filter(|line| line.starts_with(op));
+        let mut types: Vec<&str> = of_op.filter_map(|line| line.split_whitespace().nth(2)).collect();
+        types.dedup();
+        types
+    };
+    assert_eq!((types("matmul"), types("solve")), (vec!["f32", "f64"], vec!["f64"]), "{planned}");
+    folder.write("typed.jsonl", "{\"op\":\"solve\",\"n\":7,\"dtype\":\"f64\"}\n");
+    folder.refuses(
+        "run --problems typed.jsonl --dtypes f32",
+        "every line of 'typed.jsonl' has a dtype; omit --dtypes",
+    );
     // What is finished stays if the list has changed.
     folder.write("calls.jsonl", "{\"op\":\"matmul\",\"m\":4,\"n\":5,\"k\":6}\n");
     let before = folder.rows("out").len();
@@ -86,7 +100,7 @@ fn what_is_no_shape_of_the_op_is_refused_in_one_line() {
     folder.write("sweep.toml", "shape = '4x4'\n[[sweep]]\nops = 'matmul'\n");
     folder.refuses_each(
         "run --backends cpu ",
-        "--config sweep.toml => matmul has the dimensions
+        "--config sweep.toml => sweep.toml:1: shape: matmul has the dimensions
         --ops fft --shape 4x4x4x4 => fft has the dimensions nx x ny x nz, but 4 are given
         --ops matmul --shape 4x4xz => k cannot be z: give a number or a multiple of N
         --ops matmul --shape 4x4x4,batch=3 => write all dimensions by name

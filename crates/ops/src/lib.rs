@@ -171,9 +171,15 @@ pub trait Op: Sync {
     /// Returns the bytes of the operands and the answer together, computed without overflow for any `n`.
     fn footprint(&self, case: &Case) -> u128;
 
-    /// Returns the extra bytes needed while the operands are generated.
+    /// Returns the bytes that a host needs besides operands and answer: while the operands are generated, or later for copies that
+    /// libraries overwrite and for their workspaces, whichever is more.
     fn scratch(&self, _case: &Case) -> u128 {
         0
+    }
+
+    /// Returns the bytes of host memory that a case takes.
+    fn host_bytes(&self, case: &Case) -> u128 {
+        self.footprint(case).saturating_add(self.scratch(case))
     }
 
     /// Returns the expected number of stored entries of the largest sparse operand; 0 for ops on dense operands.

@@ -48,12 +48,14 @@ impl Op for Solve {
         bytes_of(case, &[&MATRIX, &COLUMNS, &COLUMNS])
     }
 
-    /// Counts X and XᵀX, both in float64 for any element type. The matrix of a file needs neither.
+    /// Counts X and XᵀX of one system, both in float64 for any element type, which the matrix of a file does not need; or the copy of
+    /// A that becomes the factors, and that of x row after row for the judge.
     fn scratch(&self, case: &Case) -> u128 {
+        let copies = bytes_of(case, &[&MATRIX, &COLUMNS]);
         if case.matrix.is_some() {
-            return 0;
+            return copies;
         }
-        bytes_of(&Case { dtype: DType::F64, ..case.clone() }, &[&["n", "n"], &["n", "n"]])
+        copies.max(bytes_of(&Case { dtype: DType::F64, ..case.clone() }, &[&["n", "n"], &["n", "n"]]))
     }
 
     /// `A = Xᵀ X + I` rounded once to the element type, where X holds the leading 19 bits of the uniform

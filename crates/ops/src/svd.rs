@@ -57,6 +57,17 @@ impl Op for Svd {
         of_one.saturating_mul(batch).saturating_mul(case.dtype.bytes().into())
     }
 
+    /// Counts the copy of A that LAPACK overwrites, its documented workspace of `4 k^2 + 7 k` elements, of a batch one for each thread,
+    /// and one matrix more for faer, whose workspace has up to two.
+    fn scratch(&self, case: &Case) -> u128 {
+        let [long, short, batch] = sides(case).map(u128::from);
+        let workspaces = if batch > 1 { rayon::current_num_threads() as u128 } else { 1 };
+        let of_lapack = short.saturating_mul(short).saturating_mul(4).saturating_add(short.saturating_mul(7));
+        let matrices = long.saturating_mul(short).saturating_mul(batch.saturating_add(1));
+        let elements = matrices.saturating_add(of_lapack.saturating_mul(workspaces));
+        elements.saturating_mul(case.dtype.bytes().into())
+    }
+
     fn inputs(&self, case: &Case) -> Vec<Operand> {
         let [m, n, batch] = case.extents(["m", "n", BATCH]);
         vec![uniform(case, 0, [batch * m, n])]

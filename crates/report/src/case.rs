@@ -130,6 +130,14 @@ impl Case {
         Family { shape: self.shape.as_ref(), density: self.density, matrix: self.matrix.as_deref() }
     }
 
+    /// Returns the displayed text without the op: `N=1000 f32 density 0.05`, `4096x512x64 f32`.
+    pub fn without_op(&self) -> String {
+        let size = self.shape.as_ref().map_or_else(|| format!("N={}", self.n), |shape| shape.at(self.n));
+        let of_shape = Family { shape: None, ..self.family() };
+        let words = of_shape.words().map(|words| format!(" {words}")).unwrap_or_default();
+        format!("{size} {}{words}", self.dtype)
+    }
+
     /// Returns a text that is equal for equal cases alone: the displayed one omits the seed, the
     /// fingerprint of a matrix and what varies in a shape.
     pub fn key(&self) -> String {
@@ -141,12 +149,7 @@ impl Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.shape {
-            Some(shape) => write!(f, "{} {} {}", self.op, shape.at(self.n), self.dtype)?,
-            None => write!(f, "{} N={} {}", self.op, self.n, self.dtype)?,
-        }
-        let of_shape = Family { shape: None, ..self.family() };
-        of_shape.words().map_or(Ok(()), |words| write!(f, " {words}"))
+        write!(f, "{} {}", self.op, self.without_op())
     }
 }
 

@@ -79,7 +79,8 @@ fn is_name(text: &str) -> bool {
         && text.bytes().all(|c| matches!(c, b'a'..=b'z' | b'0'..=b'9' | b'-'))
 }
 
-/// The dimensions of a problem by name. A batch of 1 and the layout `nn` are left out, so that equal shapes have equal texts.
+/// The dimensions of a problem by name. A batch of 1, one right-hand side and the layout `nn` are left out, so that equal shapes have
+/// equal texts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shape(Vec<(String, Dimension)>);
 
@@ -111,7 +112,7 @@ impl Shape {
             bail!("{} is given twice: give each dimension once", twice[0].0);
         }
         let is_usual = |name: &str, extent: &Dimension| match extent {
-            Dimension::Fixed(1) => name == BATCH,
+            Dimension::Fixed(1) => [BATCH, RHS].contains(&name),
             Dimension::Word(word) => name == LAYOUT && word == "nn",
             _ => false,
         };
@@ -152,9 +153,10 @@ impl Shape {
         self.0.iter().any(|(_, extent)| matches!(extent, Dimension::OfSize(_)))
     }
 
-    /// Returns whether all dimensions are N.
+    /// Returns whether all dimensions are N, or one number.
     pub fn is_square(&self) -> bool {
-        self.0.iter().all(|(_, extent)| *extent == Dimension::OfSize(1))
+        let is_size = |extent: &Dimension| matches!(extent, Dimension::OfSize(1) | Dimension::Fixed(_));
+        self.0.iter().all(|(_, extent)| is_size(extent) && *extent == self.0[0].1)
     }
 
     /// Returns the size of a problem whose shape does not vary: its largest dimension, the batch and the right-hand sides apart.

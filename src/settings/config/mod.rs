@@ -14,6 +14,8 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use super::options::{Backends, SweepOptions, Variants};
+use super::resolve::shapes;
+use crate::op;
 
 /// Name and text of each built-in sweep.
 pub static BUILT_IN: &[(&str, &str)] = &[
@@ -79,6 +81,7 @@ fn parsed(name: &str, text: &str) -> Result<SweepFile> {
     let folder = Path::new(name).parent().unwrap_or(Path::new(""));
     let layer = |table: Spanned<DeTable>, in_table| {
         let line_of_key = |key| table.get_ref().get(key).map(|value| line_of(text, value.span().start));
+        let line_of_shape = ["shape", "batch", "layout"].into_iter().find_map(line_of_key);
         let [line, backends, require] = ["variants", "backends", "require"].map(line_of_key);
         let mut layer = layer(table, in_table).map_err(refused)?;
         let matrices = layer.matrix.iter_mut().flat_map(|matrices| &mut matrices.0);
@@ -91,12 +94,29 @@ fn parsed(name: &str, text: &str) -> Result<SweepFile> {
                 list.origin = Some(format!("{name}:{line}"));
             }
         }
-        Ok(layer)
+        Ok((layer, line_of_shape))
     };
-    let mut defaults = layer(top, false)?;
+    let (mut defaults, line_above) = layer(top, false)?;
     defaults.sim = defaults.sim.map(|path| folder.join(path));
-    let tables = tables.into_iter().map(|table| layer(table, true)).collect::<Result<_>>()?;
-    Ok(SweepFile { name: name.to_owned(), defaults, tables })
+    let tables: Vec<_> = tables.into_iter().map(|table| layer(table, true)).collect::<Result<_>>()?;
+    let whole = [(SweepOptions::default(), None)];
+    for (table, line) in if tables.is_empty() { &whole[..] } else { &tables } {
+        let line = line.or(line_above).unwrap_or(1);
+        // Options of the command line are keys here.
+        check_shapes(&table.over(&defaults))
+            .map_err(|error| anyhow!("{name}:{line}: {}", error.to_string().replace("--", "")))?;
+    }
+    Ok(SweepFile {
+        name: name.to_owned(),
+        defaults,
+        tables: tables.into_iter().map(|(table, _)| table).collect(),
+    })
+}
+
+/// Checks that the ops of a layer have its shapes.
+fn check_shapes(asked: &SweepOptions) -> Result<()> {
+    let mut ops = asked.ops.iter().flat_map(|ops| &ops.0).filter_map(|op| op::find(op));
+    ops.try_for_each(|op| shapes::of(op, asked).map(|_| ()))
 }
 
 const TABLES: &str = "sweep";

@@ -6,10 +6,8 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use gpubench_report::report::file::shown;
 use serde_json::{Map, Value};
 
-use super::{SweepFile, one_line};
-use crate::op;
+use super::{SweepFile, check_shapes, one_line};
 use crate::settings::options::{DTypes, Ops, Shapes, SweepOptions};
-use crate::settings::resolve::shapes;
 use crate::shape::LAYOUT;
 
 /// What a line may look like, for messages.
@@ -67,10 +65,7 @@ fn problem(line: &str) -> Result<SweepOptions> {
         shape: Some(dimensions.parse::<Shapes>().map_err(of)?),
         ..SweepOptions::default()
     };
-    for op in asked.ops.iter().flat_map(|ops| &ops.0).filter_map(|op| op::find(op)) {
-        shapes::of(op, &asked)?;
-    }
-    Ok(asked)
+    check_shapes(&asked).map(|()| asked)
 }
 
 #[cfg(test)]

@@ -60,6 +60,16 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
         ("cell-timeout = \"10us\"\n", "mine.toml:1: a cell needs at least a millisecond"),
         ("a\n = [\n", "mine.toml:1:"),
         ("ops = [\n", "mine.toml:"),
+        (
+            "ops = \"matmul\"\nshape = \"4x4\"\n",
+            "mine.toml:2: shape: matmul has the dimensions m x n x k, but 2",
+        ),
+        ("batch = 4\n[[sweep]]\nops = \"spmv\"\n", "mine.toml:1: shape: spmv has no shapes"),
+        ("[[sweep]]\nops = \"svd\"\nlayout = \"nt\"\n", "mine.toml:3: layout: svd has no layout"),
+        (
+            "[[sweep]]\nops = \"fft\"\nsizes = 4\nshape = \"5\"\n",
+            "mine.toml:4: sizes has no effect on the shapes",
+        ),
         ("variants = []\n", "mine.toml:1: no variant is named: name one, or '*' for all"),
     ] {
         let message = message(text);

@@ -16,6 +16,13 @@ pub(super) fn check(cli: &SweepOptions, file: &SweepFile, sweeps: &[OpSweep]) ->
         check_precision(layer, &format!("{}: precision has no effect with samples", file.name))?;
     }
     check_rounds(cli, file)?;
+    ensure!(
+        cli.problems.is_none()
+            || cli.dtypes.is_none()
+            || file.tables.iter().any(|table| table.dtypes.is_none()),
+        "--dtypes has no effect: every line of '{}' has a dtype; omit --dtypes",
+        file.name
+    );
     check_effect(cli, sweeps)
 }
 

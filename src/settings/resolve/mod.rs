@@ -124,12 +124,17 @@ fn options_by_op(cli: &SweepOptions, file: &SweepFile) -> Vec<(String, SweepOpti
     let mut found = Vec::new();
     let named: Option<Vec<String>> = cli.ops.clone().map(|ops| ops.0);
     let mut left = named.clone().unwrap_or_default();
+    // The element type of a problem in a list is part of the problem.
+    let with_types = |merged: SweepOptions, table: &SweepOptions| match (&cli.problems, &table.dtypes) {
+        (Some(_), Some(dtypes)) => SweepOptions { dtypes: Some(dtypes.clone()), ..merged },
+        _ => merged,
+    };
     for table in tables {
         let below = table.over(&file.defaults);
         let main_ops = || default_ops(&cli.over(&below));
         let ops = below.ops.clone().map(|ops| ops.0).or_else(|| named.clone()).unwrap_or_else(main_ops);
         let wanted = ops.iter().filter(|op| named.as_ref().is_none_or(|named| named.contains(op)));
-        found.extend(wanted.map(|op| (op.clone(), cli.over(&below))));
+        found.extend(wanted.map(|op| (op.clone(), with_types(cli.over(&below), table))));
         left.retain(|op| !ops.contains(op));
     }
     found.extend(left.into_iter().map(|op| (op, cli.over(&file.defaults))));

@@ -50,9 +50,11 @@ pub(in crate::settings) fn of(op: &dyn Op, asked: &SweepOptions) -> Result<Vec<S
             }
         }
     }
-    let varies = |one: &SweepShape| one.shape.as_ref().is_none_or(Shape::varies);
+    let is_of = |one: &SweepShape, sizes: &Vec<u64>| {
+        one.sizes == *sizes || one.shape.as_ref().is_some_and(Shape::varies)
+    };
     ensure!(
-        asked.sizes.is_none() || found.iter().any(varies),
+        asked.sizes.as_ref().is_none_or(|sizes| found.iter().any(|one| is_of(one, &sizes.0))),
         "--sizes has no effect on the shapes of {}: write N for a dimension that varies, or omit --sizes",
         op.name()
     );
@@ -190,7 +192,7 @@ fn swept(op: &dyn Op, named: NamedDimensions, asked: &SweepOptions) -> Result<Sw
         None if shape.varies() => asked.sizes.clone().map_or_else(|| about.sizes.to_vec(), |sizes| sizes.0),
         None => vec![shape.largest()],
     };
-    let is_square = shape.is_square() && shape.names().count() == about.square().len();
+    let is_square = shape.is_square() && shape.names().eq(about.square().iter().copied());
     Ok(SweepShape { shape: (!is_square).then_some(shape), sizes })
 }
 
@@ -221,7 +223,9 @@ mod tests {
             ("--shape 16Nx16NxN --sizes 8,16", "16Nx16NxN: 8 16"),
             ("--shape m=4096,n=512,k=64..256:x2", "4096x512xN: 64 128 256"),
             ("--shape k=32,m=8,n=8,k=64,m=5,n=5 --batch 7", "8x8x32 batch 7: 32; 5x5x64 batch 7: 64"),
-            ("--shape 7xNxN,7x7x7,NxNxN --sizes 5", "7xNxN: 5; 7x7x7: 7; square: 5"),
+            ("--shape 7xNxN,7x7x7,NxNxN --sizes 5", "7xNxN: 5; square: 7; square: 5"),
+            ("--shape m=7,n=7,k=7,m=7,n=7,k=8 --batch 1 --layout nn", "square: 7; 7x7x8: 8"),
+            ("--shape 7x7x7 --layout nt", "7x7x7 nt: 7"),
             ("--shape k=32,m=N,n=N --sizes 9", "NxNx32: 9"),
             ("--shape m=2..4:x2,n=8..16:x2,k=4", "2xNx4: 8 16; 4xNx4: 8 16"),
             ("--shape m=2..4:x2,n=4,k=N --sizes 9", "2x4xN: 9; 4x4xN: 9"),

@@ -121,6 +121,9 @@ fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {
         "{shown} contains runs of several devices: name those of one device, such as {}",
         path.join("gpu0").display()
     );
+    if let Some(message) = file::stopped_run(path) {
+        bail!(message);
+    }
     let inner = baseline::visible(path)?;
     let runs: Vec<PathBuf> = inner.into_iter().filter(|inner| file::is_in(inner)).collect();
     ensure!(

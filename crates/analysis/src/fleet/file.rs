@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use gpubench_report::report::Report;
 use gpubench_report::report::file::{self, Content, one_line, shown};
 use serde::Deserialize;
 use serde_json::Value;
@@ -25,7 +26,7 @@ pub const STDIN: &str = "-";
 /// # Errors
 /// Fails with one line if it is unreadable, too large, neither, or contains a report that [`file::load`] would reject.
 pub fn load(path: &Path) -> Result<Fleet> {
-    if let Some(message) = folder_of_runs(path) {
+    if let Some(message) = file::stopped_run(path).or_else(|| folder_of_runs(path)) {
         bail!(message);
     }
     let (named, path) = (path, locate(path));
@@ -107,9 +108,13 @@ fn parse(content: &Content) -> Result<Fleet> {
 
 fn parse_report(content: &Content) -> Result<Fleet> {
     ensure!(content.length()? <= file::LARGEST, "{}", file::TOO_LARGE);
-    let report = file::parse(content)?;
+    file::parse(content).map(of_one)
+}
+
+/// Returns a fleet of one report.
+pub fn of_one(report: Report) -> Fleet {
     let name = names::names(&[(None, &report)]).concat();
-    Ok(Fleet { fleet_version: FLEET_VERSION, members: vec![Member { name, report }] })
+    Fleet { fleet_version: FLEET_VERSION, members: vec![Member { name, report }] }
 }
 
 fn parse_fleet(content: &Content, version: &Value) -> Result<Fleet> {

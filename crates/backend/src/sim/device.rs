@@ -17,7 +17,7 @@ use super::answer::AnswerMemory;
 use super::bus::Bus;
 use super::job::{Meters, SimJob};
 use super::law::Seconds;
-use super::script::{Script, Scripted};
+use super::script::{SIMULATED, Script, Scripted};
 
 pub(crate) struct SimDevice {
     script: Script,
@@ -62,10 +62,11 @@ impl SimDevice {
 
 impl Backend for SimDevice {
     fn describe(&self) -> serde_json::Value {
+        let name = &self.scripted.name;
         let mut description = serde_json::json!({
             "device": self.ordinal,
             "device_count": self.script.device_count(),
-            "name": self.scripted.name,
+            "name": if name == SIMULATED { name.clone() } else { format!("{name} ({SIMULATED})") },
             "script": self.script.hash,
             "seed": self.script.seed,
         });

@@ -1,6 +1,8 @@
 //! Computes scripted times: a law of the size, with noise around it.
 
+use gpubench_report::case::Case;
 use gpubench_report::data::generator::{Stream, normal};
+use gpubench_report::shape::BATCH;
 use gpubench_text::duration;
 use gpubench_text::toml_reader::not_a;
 use serde::Deserialize;
@@ -29,12 +31,12 @@ fn seconds<E: de::Error>(value: &Value) -> Option<Result<Seconds, E>> {
     Some(duration::parse(&text).map(Seconds).map_err(E::custom))
 }
 
-/// A time, or a law `base + per_element * n^exponent`.
+/// A time, or a law `base + per_element * batch * n^exponent`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TimeLaw {
     /// One time for all sizes.
     Constant(Seconds),
-    /// A time that grows with the side `n`.
+    /// A time that grows with the side and the batch.
     Power(Power),
 }
 
@@ -55,7 +57,7 @@ impl<'de> Deserialize<'de> for TimeLaw {
     }
 }
 
-/// `base + per_element * n^exponent`.
+/// `base + per_element * batch * n^exponent`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Power {
@@ -71,15 +73,24 @@ fn square() -> f64 {
 }
 
 impl TimeLaw {
-    /// Returns the time for side `n`, in seconds; infinite where the power overflows.
-    pub(crate) fn at(self, n: u64) -> f64 {
+    /// Returns the time for a case, in seconds; infinite where the power overflows.
+    pub(crate) fn at(self, case: &Case) -> f64 {
         match self {
             TimeLaw::Constant(Seconds(time)) => time,
             TimeLaw::Power(p) => {
-                p.base.map_or(0.0, |base| base.0) + p.per_element.0 * (n as f64).powf(p.exponent)
+                let batch = case.extent(BATCH) as f64;
+                p.base.map_or(0.0, |base| base.0) + p.per_element.0 * batch * side(case).powf(p.exponent)
             }
         }
     }
+}
+
+/// Returns the side of square operands whose dimensions have the same product as those of the case.
+fn side(case: &Case) -> f64 {
+    let (Some(_), Some(op)) = (&case.shape, gpubench_ops::find(&case.op)) else { return case.n as f64 };
+    let about = op.about();
+    let product: f64 = about.dimensions.iter().map(|name| case.extent(name) as f64).product();
+    product.powf(1.0 / about.square().len() as f64)
 }
 
 /// Scatter of a cell's executions around its law.
@@ -107,6 +118,8 @@ impl Scatter {
 
 #[cfg(test)]
 mod tests {
+    use gpubench_report::case::DType;
+
     use super::*;
 
     #[test]
@@ -115,7 +128,8 @@ mod tests {
         struct Of {
             time: TimeLaw,
         }
-        let read = |text: &str| toml::from_str::<Of>(&format!("time = {text}")).map(|of| of.time.at(10));
+        let case = Case::square("sin", 10, DType::F32, 1);
+        let read = |text: &str| toml::from_str::<Of>(&format!("time = {text}")).map(|of| of.time.at(&case));
         for (text, expected) in [
             ("'100us'", 100.0 * 1e-6),
             ("2", 2.0),
@@ -129,6 +143,21 @@ mod tests {
             assert!(read(text).is_err(), "{text}");
         }
         assert!(read("{ per_element = '1ms', exponent = inf }").is_err());
+    }
+
+    #[test]
+    fn a_law_takes_the_dimensions_of_a_shape_and_its_batch() {
+        for (op, shape, exponent, expected) in [
+            ("matmul", r#"{"m": 4, "n": 5, "k": "N", "batch": 10}"#, 3.0, 1400.0),
+            ("elementwise", r#"{"rows": 300, "cols": "N"}"#, 2.0, 2100.0),
+            ("fft", r#"{"nx": 64, "batch": "N"}"#, 2.0, 448.0),
+            ("fft", r#"{"nx": 4, "ny": 4, "nz": 4}"#, 2.0, 64.0),
+            ("solve", r#"{"n": "N", "rhs": 3}"#, 3.0, 343.0),
+        ] {
+            let case = Case { shape: serde_json::from_str(shape).ok(), ..Case::square(op, 7, DType::F32, 1) };
+            let law = TimeLaw::Power(Power { base: Some(Seconds(1.0)), per_element: Seconds(1.0), exponent });
+            assert!((law.at(&case) - 1.0 - expected).abs() < 1e-6, "{case}: {}", law.at(&case));
+        }
     }
 
     #[test]

@@ -177,8 +177,8 @@ impl CellRule {
 }
 
 impl Behaviour {
-    /// Combines the rules that match a cell of size `n`. Without a rule for the time, a cell takes 100 µs.
-    pub(crate) fn of(rules: &[&CellRule], n: u64) -> Behaviour {
+    /// Combines the rules that match a cell of `case`. Without a rule for the time, a cell takes 100 µs.
+    pub(crate) fn of(rules: &[&CellRule], case: &Case) -> Behaviour {
         fn last<T>(rules: &[&CellRule], key: impl Fn(&CellRule) -> Option<T>) -> Option<T> {
             rules.iter().rev().find_map(|rule| key(rule))
         }
@@ -189,7 +189,7 @@ impl Behaviour {
             outlier_factor: last(rules, |rule| rule.outlier_factor).unwrap_or(5.0),
         };
         Behaviour {
-            time_s: last(rules, |rule| rule.time).map_or(100e-6, |law| law.at(n)),
+            time_s: last(rules, |rule| rule.time).map_or(100e-6, |law| law.at(case)),
             scatter,
             ramp: last(rules, |rule| rule.ramp).unwrap_or(0.0),
             ramp_s: last(rules, |rule| rule.ramp_time).map_or(0.03, |time| time.0),

@@ -51,6 +51,9 @@ pub(crate) struct Script {
     rules: Vec<Spanned<CellRule>>,
 }
 
+/// Name of a device that the script does not name, and the mark of one that it does.
+pub(crate) const SIMULATED: &str = "simulated";
+
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ScriptedStart {
@@ -76,7 +79,7 @@ pub(crate) struct Scripted {
 
 impl Default for Scripted {
     fn default() -> Self {
-        Scripted { factor: 1.0, name: "simulated".into(), power_limit_w: None, lockable_bytes: None }
+        Scripted { factor: 1.0, name: SIMULATED.into(), power_limit_w: None, lockable_bytes: None }
     }
 }
 
@@ -199,7 +202,7 @@ impl Script {
     pub(crate) fn behaviour(&self, variant: &str, case: &Case, cache: Cache) -> Behaviour {
         let rules = self.rules.iter().map(Spanned::get_ref);
         let rules: Vec<&CellRule> = rules.filter(|rule| rule.is_about(variant, case, cache)).collect();
-        Behaviour::of(&rules, case.n)
+        Behaviour::of(&rules, case)
     }
 }
 

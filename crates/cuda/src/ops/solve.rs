@@ -67,7 +67,7 @@ fn prepare<T: DeviceElement>(
     let systems = Systems { side, columns, count };
     cuda.require(Library::Cusolver)?;
     let [of_a, of_b] = systems.lens().map(|len| len * count);
-    cuda.reserve(2 * ((of_a + of_b) * size_of::<T>()) as u128)?;
+    cuda.reserve(2 * ((of_a + of_b) * size_of::<T>() + count * size_of::<i32>()) as u128)?;
     let b = setup.input::<T>(1)?;
     let operands = (setup.upload(0)?, cuda.upload(&by_columns(b, side, columns))?);
     let (a, x) = (cuda.alloc(of_a)?, cuda.alloc(of_b)?);

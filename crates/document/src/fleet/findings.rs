@@ -9,7 +9,6 @@ use gpubench_analysis::fleet::identity::DeviceClass;
 use gpubench_analysis::fleet::outliers::{LogTime, against_others, find_outliers, is_far, pair};
 use gpubench_analysis::fleet::table::{FleetLine, FleetTable};
 use gpubench_report::Side;
-use gpubench_report::case::Case;
 use gpubench_report::report::Report;
 use gpubench_text::count::{self, counted};
 use gpubench_text::grouped::grouped;
@@ -209,10 +208,9 @@ fn mixed_classes(table: &FleetTable<'_>) -> Vec<FleetFinding> {
 
 /// `matmul N=1000 f32, cold cache`.
 fn case(key: &LineKey) -> String {
-    let family = key.case.family().words().map(|words| format!(" {words}"));
     let variant = key.variant.as_ref().map(|variant| format!(" {variant}")).unwrap_or_default();
-    let LineKey { case: Case { op, n, dtype, .. }, cache, .. } = key;
-    format!("{op}{variant} N={n} {dtype}{}, {cache} cache", family.unwrap_or_default())
+    let LineKey { case, cache, .. } = key;
+    format!("{}{variant} {}, {cache} cache", case.op, case.without_op())
 }
 
 pub(super) fn noun(side: Side, count: usize) -> String {

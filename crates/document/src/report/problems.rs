@@ -186,7 +186,7 @@ impl ProblemGroup<'_> {
         let kind = |row: &Row| format!("{} {}/{}", row.case.op, row.backend, row.variant);
         let kinds = grouped(self.rows.iter().map(|row| (kind(row), row)));
         let texts = kinds.iter().map(|(kind, rows)| match rows.as_slice() {
-            [row] => format!("{kind} (N={} {})", row.case.n, row.case.dtype),
+            [row] => format!("{kind} ({})", row.case.without_op()),
             rows => format!("{kind} ({})", rows.len()),
         });
         texts.collect::<Vec<_>>().join(", ")
@@ -204,13 +204,21 @@ mod tests {
         let of_group = |group: ProblemGroup<'_>| (group.reason.to_owned(), group.cells());
         let found: Vec<(String, String)> = groups(&report).into_iter().map(of_group).collect();
         let expected = [
-            ("error 0.5 above 1.2e-5", "spgemm cuda/hash (N=512 f32)"),
-            ("cusparseSpGEMM_compute: internal", "spgemm cuda/cusparse (N=512 f32)"),
+            ("error 0.5 above 1.2e-5", "spgemm cuda/hash (N=512 f32 density 0.01)"),
+            ("cusparseSpGEMM_compute: internal", "spgemm cuda/cusparse (N=512 f32 density 0.01)"),
             ("mkl: not found", "matmul cpu/mkl (2)"),
         ];
         assert_eq!(found, expected.map(|(reason, cells)| (reason.into(), cells.into())));
         assert_eq!(summary(&report).unwrap(), "1 incorrect, 1 failed, 2 skipped of 9 cells");
         assert_eq!(summary(&example::empty()), None);
+    }
+
+    #[test]
+    fn a_single_cell_of_a_shape_is_named_by_it() {
+        let mut row =
+            example::without_time("matmul", 4096, "cpu", "mkl", Outcome::Skipped, "mkl: not found", None);
+        row.case.shape = serde_json::from_str(r#"{"m": "N", "n": 512, "k": 64}"#).ok();
+        assert_eq!(groups(&example::of([row]))[0].cells(), "matmul cpu/mkl (4096x512x64 f32)");
     }
 
     #[test]

@@ -42,11 +42,11 @@ pub(crate) fn blocks<'p>(cells: Vec<CellRun<'p>>, free: Option<u128>) -> Vec<Vec
 }
 
 fn arrays(cells: &[CellRun<'_>]) -> u128 {
-    let footprint = |cell_run: &CellRun<'_>| {
+    let bytes = |cell_run: &CellRun<'_>| {
         let case = &cell_run.planned.cell.case;
-        op::find(&case.op).map_or(0, |op| op.footprint(case))
+        op::find(&case.op).map_or(0, |op| op.host_bytes(case))
     };
-    cells.iter().map(footprint).sum()
+    cells.iter().map(bytes).fold(0, u128::saturating_add)
 }
 
 #[cfg(test)]

@@ -16,8 +16,7 @@ use gpubench_backend::host::regular;
 use gpubench_report::report::{BackendState, Environment, Report, Row, SCHEMA_VERSION, check_row, file};
 use gpubench_text::limited;
 
-/// Name of the journal in the folder of a run.
-pub const FILE_NAME: &str = "journal.jsonl";
+pub use gpubench_report::report::file::JOURNAL_FILE_NAME as FILE_NAME;
 
 /// Waiting for the disk may take this part of a run's time, and a second in total; beyond, the system writes when it likes.
 const SYNCING_SHARE: u32 = 20;
@@ -83,7 +82,10 @@ fn line(value: &impl serde::Serialize) -> serde_json::Result<Vec<u8>> {
 }
 
 /// Returns what the journal in `folder` amounts to, as [`parse`] does; `None` where there is no journal.
-pub(super) fn read(folder: &Path) -> anyhow::Result<Option<(Report, usize)>> {
+///
+/// # Errors
+/// As for [`parse`].
+pub fn read(folder: &Path) -> anyhow::Result<Option<(Report, usize)>> {
     let path = folder.join(FILE_NAME);
     if !path.exists() {
         return Ok(None);

@@ -66,17 +66,17 @@ fn make(
     Ok(CaseOperands { case: case.clone(), fingerprint: hexadecimal(&operands), operands })
 }
 
-/// Checks that the host can hold a case, with the free bytes that `free` finds. Workers check each case, a dry run all.
+/// Checks that the host can hold a case, with the free bytes that `free` finds.
 ///
 /// # Errors
 /// The case needs more memory, or has more entries than offsets can count.
-pub fn check_host(op: &dyn Op, case: &Case, free: &dyn Fn() -> Option<u128>) -> Result<(), CellError> {
+fn check_host(op: &dyn Op, case: &Case, free: &dyn Fn() -> Option<u128>) -> Result<(), CellError> {
     let entries = op.expected_entries(case);
     if entries > MAX_EXPECTED_ENTRIES {
         let reason = format!("about {entries:.2e} stored entries exceed 32-bit offsets (2.14e9)");
         return Err(Unavailable::new(reason, "choose a smaller size or density").into());
     }
-    let needed = op.footprint(case).saturating_add(op.scratch(case));
+    let needed = op.host_bytes(case);
     let is_short = || free().filter(|free| needed > *free);
     let still_short = || {
         // The allocator keeps the memory of earlier cases for a while, and no cell may be skipped for that.

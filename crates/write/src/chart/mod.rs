@@ -161,7 +161,7 @@ pub(crate) fn charts(reports: &[(&str, &Report)], selection: Selection) -> Vec<C
         let throughput = sheet.throughput();
         let draws = |kind| selection.draws(kind, throughput.is_some());
         let by_variant =
-            |quantity: Quantity| lines::variants::chart(sheet, quantity, captions(quantity.caption()));
+            |quantity: Quantity| lines::variants::charts(sheet, quantity, captions(quantity.caption()));
         if draws(ChartKind::SpeedUp) {
             charts.extend(lines::speed_up::chart(sheet, captions(text::SPEED_UPS)).map(Chart::Lines));
         }
@@ -170,7 +170,7 @@ pub(crate) fn charts(reports: &[(&str, &Report)], selection: Selection) -> Vec<C
         }
         let quantity = throughput.filter(|_| draws(ChartKind::Throughput));
         let time = draws(ChartKind::Time).then_some(Quantity::Time);
-        charts.extend(quantity.into_iter().chain(time).filter_map(by_variant).map(Chart::Lines));
+        charts.extend(quantity.into_iter().chain(time).flat_map(by_variant).map(Chart::Lines));
     }
     if let Some(report) = alone.filter(|_| selection.draws(ChartKind::Roofline, true)) {
         let captions = |cache| captions(Some(cache), text::ROOFLINE);

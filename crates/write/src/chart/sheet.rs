@@ -66,9 +66,30 @@ pub(crate) struct Sheet<'a> {
     pub parts: Vec<Part<'a>>,
     /// Set where there are sheets of the other cache state, so that names and titles must include it.
     pub shows_cache: bool,
+    /// End of the names of its charts, if it is a part of another sheet.
+    pub suffix: String,
 }
 
-impl Sheet<'_> {
+impl<'a> Sheet<'a> {
+    /// The sheets of the families with several sizes; charts have the family in title and name.
+    pub(crate) fn by_family(&self) -> Vec<Sheet<'a>> {
+        let mut sheets: Vec<(Family<'a>, Sheet<'a>)> = vec![];
+        for part in &self.parts {
+            for section in part.section.by_family().filter(|section| section.comparisons.len() > 1) {
+                let family = section.common_family();
+                let part = Part { section, crossovers: vec![], shows_family: false, ..*part };
+                match sheets.iter_mut().find(|(known, _)| *known == family) {
+                    Some((_, sheet)) => sheet.parts.push(part),
+                    None => {
+                        let sheet = Sheet { parts: vec![part], suffix: family.suffix(), ..*self };
+                        sheets.push((family, sheet));
+                    }
+                }
+            }
+        }
+        sheets.into_iter().map(|(_, sheet)| sheet).collect()
+    }
+
     /// The unit of the throughput of its op; `None` where latency limits it.
     pub(crate) fn throughput(&self) -> Option<Quantity> {
         let rows = self.parts.iter().flat_map(|part| &part.section.comparisons).flat_map(|one| &one.rows);
@@ -80,11 +101,11 @@ impl Sheet<'_> {
         self.parts.first().map_or(Versus::SIDES, |part| part.section.versus)
     }
 
-    /// `time-matmul-f32`, with the cache state where reports have both.
+    /// `time-matmul-f32`, with the cache state where reports have both, and the family of a part.
     pub(crate) fn name(&self, kind: &str) -> String {
         let ChartSubject { op, dtype, cache } = self.subject;
         let cache = if self.shows_cache { format!("-{cache}") } else { String::new() };
-        format!("{kind}-{op}-{dtype}{cache}")
+        format!("{kind}-{op}-{dtype}{cache}{}", self.suffix)
     }
 
     /// `spmv, float32, density 0.05`; families that differ are in the names of series.
@@ -120,7 +141,11 @@ pub(crate) fn sheets<'a>(reports: &[(&'a str, &'a Report)], names: &'a [Names]) 
             let part = Part { name, report, names, section, crossovers, shows_family: false };
             match sheets.iter_mut().find(|sheet| sheet.subject == subject) {
                 Some(sheet) => sheet.parts.push(part),
-                None => sheets.push(Sheet { subject, parts: vec![part], shows_cache: false }),
+                None => {
+                    let sheet =
+                        Sheet { subject, parts: vec![part], shows_cache: false, suffix: String::new() };
+                    sheets.push(sheet);
+                }
             }
         }
     }

@@ -120,9 +120,9 @@ Warnings about the whole run:
 
 1 incorrect, 1 failed, 2 skipped of 9 cells:
   incorrect   1 cell  error 0.5 above 1.2e-5
-                      spgemm cuda/hash (N=512 f32)
+                      spgemm cuda/hash (N=512 f32 density 0.01)
   failed      1 cell  cusparseSpGEMM_compute: internal
-                      spgemm cuda/cusparse (N=512 f32)
+                      spgemm cuda/cusparse (N=512 f32 density 0.01)
   skipped    2 cells  mkl: not found
                       next: pip install mkl
                       matmul cpu/mkl (2)

@@ -41,7 +41,8 @@ pub const WORKSPACE: u128 = 64 << 20;
 /// It exceeds 32 bits.
 pub fn checked_side(n: usize) -> Result<i32> {
     i32::try_from(n).map_err(|_| {
-        Unavailable::new(format!("N = {n} exceeds cuBLAS's 32-bit sizes"), "choose a smaller size").into()
+        Unavailable::new(format!("a dimension of {n} exceeds cuBLAS's 32-bit sizes"), "choose a smaller size")
+            .into()
     })
 }
 

@@ -135,7 +135,7 @@ fn checked_side(call: &str, n: usize, lengths: &[(usize, usize)]) -> Result<i64>
     i64::try_from(n)
         .ok()
         .filter(|n| *n >= 1)
-        .ok_or_else(|| CellError::call(call, format!("invalid size N = {n}")))
+        .ok_or_else(|| CellError::call(call, format!("a dimension of {n} is not valid")))
 }
 
 /// Calls the routine for float32 or the one for float64, by the element type, with arguments whose pointers are cast to its types.
@@ -152,7 +152,7 @@ use by_element;
 
 /// Converts a size for cuSOLVER's 32-bit routines.
 fn narrow(call: &str, side: i64) -> Result<c_int> {
-    c_int::try_from(side).map_err(|_| CellError::call(call, format!("N = {side} exceeds 32 bits")))
+    c_int::try_from(side).map_err(|_| CellError::call(call, format!("a dimension of {side} exceeds 32 bits")))
 }
 
 #[cfg(test)]

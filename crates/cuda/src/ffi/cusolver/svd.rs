@@ -74,8 +74,9 @@ impl<T: DeviceRepr + ValidAsZeroBits> Vectors<T> {
     }
 
     fn alloc(cuda: &Cuda, MatrixBatch { rows, cols, count }: MatrixBatch, u_cols: usize) -> Result<Self> {
-        let (s, u) = (cuda.alloc(cols * count)?, cuda.alloc(rows * u_cols * count)?);
-        Ok(Vectors { s, u, v: cuda.alloc(cols * cols * count)?, u_cols })
+        let [of_s, of_u, of_v] = [cols, rows * u_cols, cols * cols].map(|of_one| of_one * count);
+        cuda.reserve(((of_s + of_u + of_v) * size_of::<T>()) as u128)?;
+        Ok(Vectors { s: cuda.alloc(of_s)?, u: cuda.alloc(of_u)?, v: cuda.alloc(of_v)?, u_cols })
     }
 }
 

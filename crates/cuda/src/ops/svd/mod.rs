@@ -6,7 +6,6 @@ mod polar;
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
-use gpubench_ops as op;
 use gpubench_report::case::DType;
 use gpubench_report::data::Operand;
 
@@ -61,11 +60,6 @@ struct LibrarySvd<T> {
     right: Right,
 }
 
-/// Returns the bytes of operand and answer.
-fn footprint(setup: Setup<'_>) -> u128 {
-    op::find("svd").map_or(0, |op| op.footprint(setup.case))
-}
-
 fn svd<T: DeviceElement>(
     setup: Setup<'_>,
     routine: SvdRoutine<T>,
@@ -75,7 +69,7 @@ fn svd<T: DeviceElement>(
     let (cuda, matrices) = (setup.cuda, Oriented::of(setup.case));
     cuda.require(Library::Cusolver)?;
     let batch = matrices.batch;
-    cuda.reserve(footprint(setup) + (batch.elements() * size_of::<T>()) as u128)?;
+    cuda.reserve((2 * batch.elements() * size_of::<T>() + batch.count * size_of::<i32>()) as u128)?;
     let operand = matrices.upload(setup)?;
     let (a, out) = (cuda.alloc(batch.elements())?, outputs(cuda, batch)?);
     cuda.count_plan();

@@ -33,9 +33,9 @@ struct WidenedPolar {
 pub(super) fn prepare(setup: Setup<'_>) -> Result<Box<Prepared>> {
     let (cuda, matrices) = (setup.cuda, Oriented::of(setup.case));
     cuda.require(Library::Cusolver)?;
-    // Operands and answers in both types.
-    cuda.reserve(3 * super::footprint(setup))?;
     let elements = matrices.batch.elements();
+    // The operand in both types.
+    cuda.reserve((elements * (size_of::<f32>() + size_of::<f64>())) as u128)?;
     let (a, wide) = (cuda.alloc(elements)?, Vectors::thin(cuda, matrices.batch)?);
     let narrow = |of: &CudaSlice<f64>| Map::load(cuda, &CONVERT, "f64_to_f32", of.len());
     cuda.count_plan();

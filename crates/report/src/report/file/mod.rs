@@ -11,6 +11,7 @@ pub use content::Content;
 use anyhow::{Context, anyhow, bail, ensure};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use gpubench_text::escape::shell_word;
 use gpubench_text::file::{Partial, sync_folder_of};
 use gpubench_text::{control, cut};
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,21 @@ pub const COMPRESSED_NAME: &str = "report.json.gz";
 
 /// Name of the file of several reports, in the folder of a run on several devices.
 pub const FLEET_FILE_NAME: &str = "fleet.json";
+
+/// Name of the file of finished cells, in the folder of a run that has not ended.
+pub const JOURNAL_FILE_NAME: &str = "journal.jsonl";
+
+/// Returns what to do with a folder that has the journal of a run and no report, because the run was killed; `None` for other paths.
+pub fn stopped_run(path: &Path) -> Option<String> {
+    let is_stopped = path.join(JOURNAL_FILE_NAME).is_file() && !is_in(path);
+    is_stopped.then(|| {
+        format!(
+            "{} has only the {JOURNAL_FILE_NAME} of a run that was stopped: go on with gpubench run --resume {}",
+            path.display(),
+            shell_word(path)
+        )
+    })
+}
 
 /// Layouts that can be read. Fields that layout 1 lacks have defaults, and all its times are of hot caches. Layout 2 has
 /// other names for some fields.

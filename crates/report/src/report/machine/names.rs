@@ -1,20 +1,20 @@
 //! Names the host and the devices of a report.
 
 use gpubench_text::count::counted;
+use gpubench_text::grouped::distinct;
 
 use crate::Side;
 use crate::report::{BackendState, Host, Report, Row};
 
-/// Returns the machine of some rows, which are of one side: the device that the first of their backends names, or the
+/// Returns the machines of some rows, which are of one side: the devices that their backends name, and for the others the
 /// host's CPU with the threads in use; `None` without such rows.
 pub fn machine_of(report: &Report, takes_part: impl Fn(&Row) -> bool) -> Option<String> {
     let side = report.rows.iter().find(|row| takes_part(row))?.side;
-    let device = states(report, &takes_part).find_map(|backend| device_of_backend(report, backend));
-    match (device, side) {
-        (Some(device), _) => Some(device.to_owned()),
-        (None, Side::Cpu) => Some(host_with(report, states(report, &takes_part).find_map(threads_of))),
-        (None, Side::Gpu) => None,
-    }
+    let threads = || states(report, &takes_part).find_map(threads_of);
+    let on_host = || (side == Side::Cpu).then(|| host_with(report, threads()));
+    let name = |backend| device_of_backend(report, backend).map(str::to_owned).or_else(on_host);
+    let names = distinct(states(report, &takes_part).filter_map(name));
+    if names.is_empty() { on_host() } else { Some(names.join(" and ")) }
 }
 
 /// Returns the device of a backend; `None` for the host's CPU, whether the backend names it or not.
@@ -102,6 +102,18 @@ mod tests {
         let expected = "Intel Xeon Platinum 8480C, 16 threads";
         assert_eq!(machine(&report, Side::Cpu).as_deref(), Some(expected));
         assert_eq!(machine(&example::empty(), Side::Gpu), None);
+    }
+
+    #[test]
+    fn a_side_of_the_host_and_of_a_device_is_called_by_both() {
+        let rows = ["cpu", "sim"].map(|backend| example::measured("fft", 8, backend, "v", 1e-3));
+        let mut report = example::of(rows);
+        report.rows.iter_mut().for_each(|row| row.side = Side::Cpu);
+        let description = serde_json::json!({ "name": "simulated" });
+        let sim = BackendState { name: "sim".into(), description, ..BackendState::default() };
+        report.environment.backends.push(sim);
+        let expected = "Intel Xeon Platinum 8480C, 16 threads and simulated";
+        assert_eq!(machine(&report, Side::Cpu).as_deref(), Some(expected));
     }
 
     #[test]

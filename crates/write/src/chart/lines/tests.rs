@@ -47,6 +47,28 @@ fn wide() -> Vec<LineChart> {
 }
 
 #[test]
+fn many_lines_of_several_shapes_are_a_chart_for_each_shape() {
+    let of_shapes = |count: usize| {
+        let mut rows = vec![];
+        for (index, n) in (1..=count).flat_map(|index| [8, 16].map(|n| (index, n))) {
+            let shape = serde_json::from_str(&format!(r#"{{"m": {index}, "n": "N", "k": "N"}}"#)).ok();
+            rows.extend(example::both_sides("matmul", n, 1e-3, 1e-3).map(|mut row| {
+                row.case.shape = shape.clone();
+                row
+            }));
+        }
+        of(rows).into_iter().filter(|chart| chart.kind == ChartKind::Time).collect::<Vec<_>>()
+    };
+    assert_eq!(of_shapes(6)[..].iter().map(|chart| chart.lines.series.len()).collect::<Vec<_>>(), [12]);
+    let charts = of_shapes(22);
+    assert_eq!((charts.len(), charts[0].lines.series.len()), (20, 2));
+    assert_eq!(charts[1].frame.name, "time-matmul-f32-2xNxN");
+    assert_eq!(charts[1].frame.title, "matmul, float32, shape 2xNxN: time by size");
+    let caption = charts[1].frame.captions.last().unwrap();
+    assert!(caption.ends_with("The first 20 of 22 shapes have charts."), "{caption}");
+}
+
+#[test]
 fn charts_of_both_cache_states_are_separate_and_named() {
     let pair = |cache, n| example::both_sides("fft", n, 1e-3, 1e-3).map(|row| Row { cache, ..row });
     let of_cache = |cache| [8, 16].map(|n| pair(cache, n)).concat();

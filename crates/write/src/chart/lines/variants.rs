@@ -49,8 +49,29 @@ fn covered<'a>(part: &'a Part<'_>) -> impl Iterator<Item = &'a Row> {
 /// A line, and the rows of its points.
 type VariantLine<'a> = (ChartSeries, Vec<&'a Row>);
 
+/// Lines that a chart of several families may have.
+const MOST_LINES: usize = 12;
+
+/// Families of a sheet that have charts of their own.
+const MOST_FAMILIES: usize = 20;
+
+/// The chart of a sheet; if families share it and it has too many lines to tell apart, a chart for each family.
+pub(crate) fn charts(sheet: &Sheet<'_>, quantity: Quantity, captions: Vec<String>) -> Vec<LineChart> {
+    let whole = chart(sheet, quantity, captions.clone());
+    let shows_families = sheet.parts.iter().any(|part| part.shows_family);
+    if !shows_families || whole.as_ref().is_none_or(|chart| chart.lines.series.len() <= MOST_LINES) {
+        return whole.into_iter().collect();
+    }
+    let (families, mut captions) = (sheet.by_family(), captions);
+    if let (Some(last), true) = (captions.last_mut(), families.len() > MOST_FAMILIES) {
+        *last += &format!(" The first {MOST_FAMILIES} of {} shapes have charts.", families.len());
+    }
+    let some = families.iter().take(MOST_FAMILIES);
+    some.filter_map(|family| chart(family, quantity, captions.clone())).collect()
+}
+
 /// The chart of a sheet; `None` with fewer than two sizes, which a table shows better.
-pub(crate) fn chart(sheet: &Sheet<'_>, quantity: Quantity, captions: Vec<String>) -> Option<LineChart> {
+fn chart(sheet: &Sheet<'_>, quantity: Quantity, captions: Vec<String>) -> Option<LineChart> {
     let variants = distinct(sheet.parts.iter().flat_map(covered).map(variant));
     let parts = sheet.parts.iter().enumerate();
     let mut lines: Vec<VariantLine<'_>> =
