@@ -280,13 +280,11 @@ fn measure(args: &AdviseArgs, mut words: Vec<OsString>, out: &Path) -> Result<Ex
     if !is_in(out) {
         return invoke(&words, out);
     }
-    let first = reports_in(out)?.remove(0).environment.argv;
-    let is_same = first.iter().skip(2).map(OsString::from).eq(words.iter().cloned());
-    let fixed = words.len() - args.run.len();
-    let begins_alike =
-        first.iter().skip(2).map(OsString::from).take(fixed).eq(words[..fixed].iter().cloned());
+    let argv = reports_in(out)?.remove(0).environment.argv;
+    let known: Vec<OsString> = argv.into_iter().skip(2).map(OsString::from).collect();
+    let is_alike = if args.run.is_empty() { known.starts_with(&words) } else { known == words };
     ensure!(
-        is_same || args.run.is_empty() && begins_alike,
+        is_alike,
         "{} has a run with other options: name another folder with --out, or omit the options after --",
         out.display()
     );

@@ -240,7 +240,9 @@ pub fn verify_kept(reports: &[Report], count: usize, seed: u64) -> Verification 
     let drawn: Vec<CaseTimes> = (0..count).map(draw).collect();
     let mut errors = PredictionErrors::default();
     for part in drawn.chunks(count.div_ceil(PARTS).max(1)) {
-        let is_here = |one: &CaseTimes| part.iter().any(|here| here.case == one.case);
+        let here: Vec<CallProblem> =
+            part.iter().map(|one| CallProblem { case: one.case.clone(), share: 1.0 }).collect();
+        let is_here = |one: &&CaseTimes| here.iter().any(|problem| problem.is(&one.case));
         let known = others.iter().chain(&drawn).filter(|one| !is_here(one)).cloned().collect();
         errors.add(&KnownTimes::with(known), part);
     }
