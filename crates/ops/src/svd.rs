@@ -57,14 +57,16 @@ impl Op for Svd {
         of_one.saturating_mul(batch).saturating_mul(case.dtype.bytes().into())
     }
 
-    /// Counts the copy of A that LAPACK overwrites, its documented workspace of `4 k^2 + 7 k` elements, of a batch one for each thread,
-    /// and one matrix more for faer, whose workspace has up to two.
+    /// Counts a copy, of A for LAPACK, which overwrites it, or of U for the judge of faer's answer; and the documented workspace of
+    /// LAPACK, `4 k^2 + 7 k` elements for each thread with a matrix of its own, or that of faer for one matrix.
     fn scratch(&self, case: &Case) -> u128 {
         let [long, short, batch] = sides(case).map(u128::from);
-        let workspaces = if batch > 1 { rayon::current_num_threads() as u128 } else { 1 };
-        let of_lapack = short.saturating_mul(short).saturating_mul(4).saturating_add(short.saturating_mul(7));
-        let matrices = long.saturating_mul(short).saturating_mul(batch.saturating_add(1));
-        let elements = matrices.saturating_add(of_lapack.saturating_mul(workspaces));
+        let [of_one, square] = [long, short].map(|side| side.saturating_mul(short));
+        let threads = if batch > 1 { rayon::current_num_threads() as u128 } else { 1 };
+        let of_lapack =
+            square.saturating_mul(4).saturating_add(short.saturating_mul(7)).saturating_mul(threads);
+        let of_faer = of_one.saturating_mul(2).saturating_add(square.saturating_mul(6));
+        let elements = of_one.saturating_mul(batch).saturating_add(of_lapack.max(of_faer));
         elements.saturating_mul(case.dtype.bytes().into())
     }
 

@@ -1,4 +1,4 @@
-//! Reads a list of problems, one JSON object a line: `{"op": "matmul", "m": 4096, "n": 512, "k": 64, "batch": 10, "dtype": "f64"}`.
+//! Reads a list of problems, one JSON object per line: `{"op": "matmul", "m": 4096, "n": 512, "k": 64, "batch": 10, "dtype": "f64"}`.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::shape::LAYOUT;
 
 /// What a line may look like, for messages.
 const EXAMPLE: &str =
-    r#"write a JSON object a line, such as {"op": "matmul", "m": 4096, "n": 512, "k": 64, "dtype": "f32"}"#;
+    r#"write a JSON object per line, such as {"op": "matmul", "m": 4096, "n": 512, "k": 64, "dtype": "f32"}"#;
 
 /// Reads the problems of a file, as a sweep with a table for each op and element type.
 ///
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(tables[1].dtypes, "f64".parse().ok());
         for (text, expected) in [
             ("{\"op\":\"svd\",\"m\":4,\"n\":4}\n[1]\n", ":2: it is no JSON object"),
-            ("{\"m\":4}", ":1: op is missing; write a JSON object a line, such as"),
+            ("{\"m\":4}", ":1: op is missing; write a JSON object per line, such as"),
             ("{\"op\":\"matmul\",\"m\":0}", "dimensions are at least 1"),
             ("{\"op\":\"matmul\",\"m\":4,\"n\":5}", ":1: k is missing"),
             ("{\"op\":\"fft\",\"n\":5}", ":1: fft has no dimension n: it has nx, ny, nz, batch"),
