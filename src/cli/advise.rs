@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use clap::builder::{ArgPredicate, PossibleValuesParser, TypedValueParser};
 use gpubench_analysis::advice::{self, Advice, DataPlace, ProblemTimes, Verification};
+use gpubench_analysis::answer::Estimate;
 use gpubench_backend::host::{environment, process};
 use gpubench_report::calls::Calls;
 use gpubench_report::report::machine::device_name;
@@ -20,6 +21,7 @@ use crate::document::advice::{
 };
 use crate::document::blocks::{Block, Document, DocumentSection};
 use crate::fleet::file::load;
+use crate::op;
 use crate::report::Report;
 use crate::report::file::{is_in, to_json_text, write_atomic};
 use crate::write::html::page_with;
@@ -51,7 +53,7 @@ pub(crate) struct AdviseArgs {
     pub shape: Option<String>,
 
     /// Problems of one call, with a SHAPE
-    #[arg(long, value_name = "COUNT", requires = "shape")]
+    #[arg(long, value_name = "COUNT", requires = "shape", conflicts_with = "report")]
     pub batch: Option<String>,
 
     /// Element types, with a SHAPE
@@ -64,11 +66,11 @@ pub(crate) struct AdviseArgs {
     pub dtypes: Option<String>,
 
     /// Number of calls, with a SHAPE
-    #[arg(long = "calls", value_name = "COUNT", id = "call_count", requires = "shape", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long = "calls", value_name = "COUNT", id = "call_count", requires = "shape", conflicts_with = "report", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub call_count: u64,
 
     /// Where the data of the calls is, with a SHAPE: host, once (copied once for all calls) or device
-    #[arg(long, value_name = "PLACE", requires = "shape", default_value = "host", value_parser = PossibleValuesParser::new(DataPlace::NAMES).map(|name| DataPlace::find(&name)))]
+    #[arg(long, value_name = "PLACE", requires = "shape", conflicts_with = "report", default_value = "host", value_parser = PossibleValuesParser::new(DataPlace::NAMES).map(|name| DataPlace::find(&name)))]
     pub data: DataPlace,
 
     /// Kinds of calls to measure, those that take most time first; others are predicted
@@ -96,7 +98,7 @@ pub(crate) struct AdviseArgs {
     pub format: String,
 
     /// Print from which size products are faster on the GPU, as c, python, scilib (SCILIB-Accel) or nvblas
-    #[arg(long, value_name = "FORM", value_parser = PossibleValuesParser::new(Emitted::NAMES).map(|name| Emitted::find(&name)))]
+    #[arg(long, value_name = "FORM", conflicts_with_all = ["verify", "format"], value_parser = PossibleValuesParser::new(Emitted::NAMES).map(|name| Emitted::find(&name)))]
     pub emit: Option<Emitted>,
 
     /// List every kind of call
@@ -141,6 +143,24 @@ struct PrintedCall<'a> {
     advice: &'a advice::CallAdvice,
 }
 
+/// What `--format json` prints about an operation.
+#[derive(Serialize)]
+struct PrintedProblems<'a> {
+    advice_version: u32,
+    calls: u64,
+    data: &'a str,
+    problems: Vec<PrintedProblem<'a>>,
+}
+
+#[derive(Serialize)]
+struct PrintedProblem<'a> {
+    #[serde(flatten)]
+    times: &'a ProblemTimes,
+    /// All calls, in seconds.
+    all_on_cpu_s: Option<Estimate>,
+    all_on_gpu_s: Option<Estimate>,
+}
+
 /// Advises about the program whose calls `args` name, or says what reports predict.
 pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
     let kept = args.report.iter().map(|report| reports_in(report)).collect::<Result<Vec<_>>>()?.concat();
@@ -156,6 +176,11 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
     if let Some(shape) = &args.shape {
         return advise_problem(args, &path.display().to_string(), shape);
     }
+    ensure!(
+        path.exists() || op::find(&path.to_string_lossy()).is_none(),
+        "{} is an operation: add a shape of it, as --shape of gpubench run takes it",
+        path.display()
+    );
     ensure!(
         path.exists(),
         "there is no {}: record a program with 'gpubench record -- PROGRAM', or name the file of a record",
@@ -194,7 +219,14 @@ fn advise_problem(args: &AdviseArgs, op: &str, shape: &str) -> Result<ExitCode> 
     let reports = reports_in(&out)?;
     let problems = ProblemTimes::of(&reports);
     if args.format == "json" {
-        stream::print(&to_json_text(&problems)?)?;
+        let (calls, data) = (args.call_count, args.data);
+        let printed = problems.iter().map(|times| PrintedProblem {
+            times,
+            all_on_cpu_s: times.on_cpu(calls),
+            all_on_gpu_s: times.on_gpu(calls, data),
+        });
+        let (problems, data) = (printed.collect(), data.name());
+        stream::print(&to_json_text(&PrintedProblems { advice_version: 1, calls, data, problems })?)?;
     } else {
         print_document(args, of_problems(&problems, args.call_count, args.data), &reports)?;
     }
@@ -319,7 +351,13 @@ fn emit(form: Emitted, reports: &[Report]) -> Result<()> {
     let machine = [Some(environment.host.cpu.as_str()), gpu].into_iter().flatten().collect::<Vec<_>>();
     let origin =
         MeasuredOn { machine: machine.join(" and "), date: environment.started.chars().take(10).collect() };
-    stream::print(&emitted(form, &thresholds, &origin))
+    let text = emitted(form, &thresholds, &origin);
+    ensure!(
+        form != Emitted::Scilib || text.lines().any(|line| !line.starts_with('#')),
+        "SCILIB-Accel has one size, of float64 products with copies, and the reports have none at three sizes on both sides: measure \
+         with --dtypes f64"
+    );
+    stream::print(&text)
 }
 
 fn print_verification(args: &AdviseArgs, found: &Verification, reports: &[Report]) -> Result<ExitCode> {

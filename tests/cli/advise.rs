@@ -102,7 +102,7 @@ fn an_operation_of_some_shape_is_measured_for_so_many_calls() {
     // The run is kept: other data and numbers of calls need no second one.
     let kept = folder.report("results/advise-matmul-64x32x16-8x8x8-4-f32-f64")["rows"].to_string();
     let once = folder.run_line(&format!("{words} --data once --format json")).good().json();
-    assert!(once[3]["gpu"]["seconds"]["value"].as_f64().unwrap() > 0.0, "{once}");
+    assert!(once["problems"][3]["all_on_gpu_s"]["value"].as_f64().unwrap() > 0.0, "{once}");
     assert_contains(
         &flat(&folder.succeeds(&format!("{words} --data device")).stdout),
         &["on the GPU already"],
@@ -112,6 +112,8 @@ fn an_operation_of_some_shape_is_measured_for_so_many_calls() {
         "advise ",
         "nosuch 8x8x8 => nosuch
         matmul 8x8 => matmul
+        matmul => matmul is an operation: add a shape
+        calls.json --report calls-run --batch 4 => --batch
         matmul 8x8x8 --calls 0 => 0 is not in 1..
         matmul 8x8x8 --report kept => --report
         calls.json --batch 4 => required",
@@ -147,6 +149,7 @@ fn what_cannot_be_advised_about_is_refused_in_one_line() {
         unknown.json => gpubench has no operation for any of the 6 kinds of calls
         --price 5 => '5' has no two prices: write cpu=0.8,gpu=3.5
         --report absent => absent
+        --report absent --emit c --verify 3 => --verify
         --report calls-run --out other => --out",
     );
 }

@@ -5,7 +5,7 @@ use gpubench_analysis::advice::{
 };
 use gpubench_analysis::answer::Estimate;
 use gpubench_report::calls::{Call, Calls};
-use gpubench_report::report::quantity::{factor_within, time_range, time_text};
+use gpubench_report::report::quantity::{factor_within, time_precise, time_range, time_text};
 use gpubench_text::count::counted;
 use gpubench_text::percent::short;
 
@@ -39,9 +39,9 @@ pub fn document(calls: &Calls, advice: &Advice, price: Option<Price>, all: bool)
     let hidden = &calls.calls[listed..];
     if !hidden.is_empty() {
         let seconds = hidden.iter().fold(0.0, |sum, call| sum + call.total_s);
-        let more = counted(hidden.len(), "kind");
+        let more = counted(hidden.len(), "other kind");
         blocks.push(Block::paragraph(format!(
-            "{more} of calls more, {} together: --all-calls.",
+            "{more} of calls, {} together: --all-calls.",
             time_text(seconds)
         )));
     }
@@ -106,7 +106,7 @@ fn legend(advice: &Advice) -> Vec<RichText> {
     ];
     let mut times = advice.calls.iter().flat_map(|one| [&one.cpu, &one.gpu, &one.gpu_copies]).flatten();
     if times.any(|time| time.variant.is_none()) {
-        lines.push("~: predicted from measured calls of the same operation.".into());
+        lines.push("~: predicted from measured calls of the same operation, or from a measured one of which the call is a part.".into());
     }
     if advice.calls.iter().any(|one| !one.is_sure && one.verdict != CallVerdict::Unknown) {
         lines.push("?: the intervals of the times overlap.".into());
@@ -117,9 +117,9 @@ fn legend(advice: &Advice) -> Vec<RichText> {
     lines.into_iter().map(RichText::from).collect()
 }
 
-/// `55.9 s (55.8 to 56.0 s)`
+/// `55.91 s (55.82 to 56.04 s)`
 fn with_interval(time: Estimate) -> String {
-    format!("{} ({})", time_text(time.value), time_range([time.low, time.high]))
+    format!("{} ({})", time_precise(time.value), time_range([time.low, time.high]))
 }
 
 fn program(calls: &Calls, advice: &Advice, price: Option<Price>) -> Vec<RichText> {
@@ -133,9 +133,9 @@ fn program(calls: &Calls, advice: &Advice, price: Option<Price>) -> Vec<RichText
     );
     if program.overlapped() {
         first = format!(
-            "The program took {}. Its calls, of {} threads, took {} together: they overlapped, so what the program would gain cannot be derived",
+            "The program took {}. Its calls, of {}, took {} together: they overlapped, so what the program would gain cannot be derived",
             time_text(program.elapsed_s),
-            calls.threads,
+            counted(calls.threads as usize, "thread"),
             time_text(program.recorded_s)
         );
     } else if program.covered_s > 0.0 {
@@ -187,23 +187,31 @@ fn next_steps(calls: &Calls, advice: &Advice) -> Vec<RichText> {
     let saved = |one: &CallAdvice| -> Option<(f64, &Call)> {
         let call = &calls.calls[one.call];
         let time = match one.verdict {
-            CallVerdict::Gpu => one.gpu_copies.as_ref()?,
-            CallVerdict::GpuIfDataStays => one.gpu.as_ref()?,
+            CallVerdict::Gpu => one.gpu_copies.as_ref()?.seconds,
+            CallVerdict::GpuIfDataStays => one.gpu_stays()?,
             _ => return None,
         };
-        Some(((one.on_cpu().value - time.seconds.value) * call.count as f64, call))
+        let seconds = (one.on_cpu().value - time.value) * call.count as f64;
+        (seconds > 0.0).then_some((seconds, call))
     };
     let mut lines = vec![];
     let first = advice.calls.iter().filter_map(saved).max_by(|a, b| a.0.total_cmp(&b.0));
     if let Some((seconds, call)) = first {
         let named = format!("{} of {}", name(call), call.shape_text());
         lines.push(format!(
-            "Move first: {named}, which takes {} less than on the best CPU library.",
+            "Move first: {named}, which takes {} less than on the CPU, now or with the best library.",
             time_text(seconds)
         ));
+    } else if advice.calls.iter().any(|one| one.verdict == CallVerdict::GpuIfDataStays) {
+        lines.push(
+            "No call gains with its copies: the GPU pays only for data that stays there between calls."
+                .into(),
+        );
     }
     let faster = |one: &&CallAdvice| {
-        one.cpu.as_ref().is_some_and(|cpu| FASTER_LIBRARY * cpu.seconds.high < one.now_s.low)
+        let is_faster =
+            |cpu: &TimeOf| cpu.variant.is_some() && FASTER_LIBRARY * cpu.seconds.high < one.now_s.low;
+        one.cpu.as_ref().is_some_and(is_faster)
     };
     let gain = |one: &CallAdvice| {
         let cpu = one.cpu.as_ref().map_or(0.0, |cpu| cpu.seconds.value);
@@ -267,13 +275,9 @@ pub fn of_problems(problems: &[ProblemTimes], calls: u64, data: DataPlace) -> Do
         ]);
     }
     let place = match data {
-        DataPlace::Host => {
-            "each call copies its operands to the GPU and the answer back (--data once, device)"
-        }
-        DataPlace::Once => {
-            "the operands are copied to the GPU once, and one answer back (--data host, device)"
-        }
-        DataPlace::Device => "the data is on the GPU already (--data host, once)",
+        DataPlace::Host => "each call copies its operands to the GPU and the answer back (see --data)",
+        DataPlace::Once => "the operands are copied to the GPU once, and one answer back (see --data)",
+        DataPlace::Device => "the data is on the GPU already (see --data)",
     };
     let open = is_open.then_some("?: the intervals of the times overlap.");
     let mut lines = vec![format!("All calls: {calls}; {place}.")];
@@ -319,7 +323,7 @@ pub fn verification(found: &Verification, from: DrawnFrom) -> Vec<Block> {
         text += &format!(", and {} of the times are in their intervals", short(share));
     }
     let [small, medium, large] = found.wrong_side;
-    if found.gpu_error.is_some() {
+    if found.cpu_error.is_some() && found.gpu_error.is_some() {
         text += &format!(". The predicted side was wrong {}", counted(small + medium + large, "time"));
         if medium + large > 0 {
             text += &format!(", {medium} of them at a cost of 1.5 to 3 times and {large} above");

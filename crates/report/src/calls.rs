@@ -216,7 +216,10 @@ impl Calls {
             let sizes = [call.m, call.n, call.k, call.rhs, call.batch, call.entries];
             let is_size = |size: &u64| *size <= MAX_SIZE;
             let has_sizes = call.batch > 0 && sizes.iter().chain(&call.extents).all(is_size);
-            if call.count == 0 || !has_sizes || !times.iter().all(|time| (0.0..=MAX_SECONDS).contains(time)) {
+            let are_times = times.iter().all(|time| (0.0..=MAX_SECONDS).contains(time));
+            let are_ordered =
+                call.least_s <= call.longest_s && call.count as f64 * call.least_s <= 1.01 * call.total_s;
+            if call.count == 0 || !has_sizes || !are_times || !are_ordered {
                 bail!(
                     "the calls of {} {} have no valid count, sizes and times",
                     call.routine,

@@ -15,7 +15,7 @@ use gpubench_report::measure::stats::median;
 use gpubench_report::report::Report;
 use serde::Serialize;
 
-use crate::answer::{Comparison, Contender, Estimate, Kind, sections};
+use crate::answer::{Comparison, Contender, Estimate, Kind, Versus, sections_of};
 use model::{MeasuredTime, TimeModel};
 pub use problem::{CallProblem, problem};
 pub use threshold::{Threshold, thresholds};
@@ -53,6 +53,17 @@ pub struct CallAdvice {
 }
 
 impl CallAdvice {
+    /// The GPU's time if operands that earlier recorded calls wrote or read stay in its memory, and the others are copied.
+    pub fn gpu_stays(&self) -> Option<Estimate> {
+        let [gpu, copies] = [self.gpu.as_ref()?.seconds, self.gpu_copies.as_ref()?.seconds];
+        let mixed = |gpu: f64, copies: f64| gpu + (copies - gpu).max(0.0) * (1.0 - self.kept);
+        Some(Estimate {
+            value: mixed(gpu.value, copies.value),
+            low: mixed(gpu.low, copies.low),
+            high: mixed(gpu.high, copies.high),
+        })
+    }
+
     /// The best that the CPU can do: a GPU must beat that, not a slow library or a wrong number of threads.
     pub fn on_cpu(&self) -> Estimate {
         faster(self.now_s, self.cpu.as_ref())
@@ -155,6 +166,11 @@ pub enum DataPlace {
 impl DataPlace {
     /// The names on the command line.
     pub const NAMES: [&'static str; 3] = ["host", "once", "device"];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        DataPlace::NAMES[self as usize]
+    }
 
     /// The place of one of [`DataPlace::NAMES`].
     pub fn find(name: &str) -> DataPlace {
@@ -339,9 +355,10 @@ const GPU: usize = 1;
 const COPIES: usize = 2;
 const KERNEL: usize = 3;
 
-/// The best times per problem of reports.
+/// The best times of CPU and GPU per problem of reports, whichever contenders the reports themselves compare.
 fn measured_times(reports: &[Report]) -> Vec<CaseTimes> {
-    let comparisons = reports.iter().flat_map(sections).flat_map(|section| section.comparisons);
+    let of_sides = reports.iter().flat_map(|report| sections_of(report, Versus::SIDES));
+    let comparisons = of_sides.flat_map(|section| section.comparisons);
     let of = |comparison: Comparison<'_>| {
         let row = comparison.rows.first()?;
         Some(CaseTimes { case: row.case.clone(), work: row.work, by_kind: times(&comparison) })
@@ -385,7 +402,7 @@ impl KnownTimes {
             Estimate { value: seconds.value * share.sqrt(), low: seconds.low * share, high: seconds.high }
         };
         let exact = |time: &TimeOf| match problem.share < 1.0 {
-            true => TimeOf { seconds: scaled(time.seconds), ..time.clone() },
+            true => TimeOf { seconds: scaled(time.seconds), variant: None },
             false => time.clone(),
         };
         if let Some(found) = self.measured.iter().rev().find(|one| problem.is(&one.case)) {
@@ -470,15 +487,6 @@ fn program(calls: &Calls, advice: &[CallAdvice]) -> ProgramAdvice {
         Estimate { value: positive(total.value), low: positive(total.low), high: positive(total.high) }
     };
     let seconds = |time: &Option<TimeOf>| time.as_ref().map(|time| time.seconds);
-    let stays = |advice: &CallAdvice| {
-        let [gpu, copies] = [seconds(&advice.gpu)?, seconds(&advice.gpu_copies)?];
-        let mixed = |gpu: f64, copies: f64| gpu + (copies - gpu).max(0.0) * (1.0 - advice.kept);
-        Some(Estimate {
-            value: mixed(gpu.value, copies.value),
-            low: mixed(gpu.low, copies.low),
-            high: mixed(gpu.high, copies.high),
-        })
-    };
     let has_gpu = covered().next().is_some();
     let program = ProgramAdvice {
         elapsed_s: calls.elapsed_s,
@@ -495,7 +503,7 @@ fn program(calls: &Calls, advice: &[CallAdvice]) -> ProgramAdvice {
     ProgramAdvice {
         best_cpu_s: has_cpu.then(|| expected(&|advice| seconds(&advice.cpu))),
         with_copies_s: has_gpu.then(|| expected(&|advice| seconds(&advice.gpu_copies))),
-        data_stays_s: has_gpu.then(|| expected(&stays)),
+        data_stays_s: has_gpu.then(|| expected(&CallAdvice::gpu_stays)),
         without_copies_s: has_gpu.then(|| expected(&|advice| seconds(&advice.gpu))),
         ..program
     }

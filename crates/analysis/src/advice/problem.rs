@@ -93,9 +93,9 @@ impl CallProblem {
     }
 }
 
-/// The extents of a case by the names of its op, and its layout, whether or not the case has a shape.
+/// The extents of a case by the names of its op, and its layout, whether or not the case has a shape. An operation of one's own has N.
 pub(super) fn sizes(case: &Case) -> (Vec<u64>, &str) {
-    let Some(op) = op::find(&case.op) else { return (vec![], "") };
+    let Some(op) = op::find(&case.op) else { return (vec![case.n], "") };
     let about = op.about();
     let extent = |name: &&'static str| match &case.shape {
         None if !about.square().contains(name) => 1,

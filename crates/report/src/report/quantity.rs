@@ -37,6 +37,11 @@ pub fn time_within(seconds: f64, half_width: Option<f64>) -> String {
     joined(parts_within(seconds, half_width))
 }
 
+/// Formats a time with the digits of [`time_range`].
+pub fn time_precise(seconds: f64) -> String {
+    joined(parts_within(seconds, Some(0.0)))
+}
+
 /// Formats an interval of times with four significant digits, so that the ends of a narrow one differ: `26.74 to
 /// 27.37 µs`, or with both units where they differ.
 pub fn time_range(ends: [f64; 2]) -> String {
