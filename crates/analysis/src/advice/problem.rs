@@ -138,7 +138,7 @@ mod tests {
             ),
             ("syrk", "UN", true, [0, 30, 20, 0], "m"),
             ("posv", "U", false, [0, 30, 0, 2], r#"{"dtype":"f64","n":30,"op":"solve","rhs":2}"#),
-            ("potrf", "L", false, [0, 30, 0, 0], r#"{"dtype":"f64","n":30,"op":"solve","rhs":1}"#),
+            ("potrf", "L", false, [0, 30, 0, 0], r#"{"dtype":"f64","n":30,"op":"solve"}"#),
             ("gesdd", "S", false, [30, 20, 0, 0], r#"{"dtype":"f64","m":30,"n":20,"op":"svd"}"#),
             ("gesdd", "N", false, [30, 20, 0, 0], "none"),
             ("gesv", "", false, [0, 30, 0, 2], "none"),
