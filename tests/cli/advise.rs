@@ -133,6 +133,8 @@ fn without_a_gpu_the_best_library_is_named() {
         &["With the best CPU library", "No time of a GPU is known", "Without a GPU: cpu/faer"],
     );
     assert_lacks(&ended.stdout, &["Move first"]);
+    let one = folder.run_line(&format!("advise matmul 8x8x8 --calls 7 {cpu}")).good();
+    assert_contains(&flat(&one.stdout), &["All calls: 7. No time of a GPU is known"]);
 }
 
 #[test]

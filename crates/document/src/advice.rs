@@ -281,6 +281,10 @@ pub fn of_problems(problems: &[ProblemTimes], calls: u64, data: DataPlace) -> Do
     };
     let open = is_open.then_some("?: the intervals of the times overlap.");
     let mut lines = vec![format!("All calls: {calls}; {place}.")];
+    if problems.iter().all(|one| one.gpu.is_none()) {
+        lines =
+            vec![format!("All calls: {calls}. No time of a GPU is known: run this on a machine with one.")];
+    }
     lines.extend(open.map(str::to_owned));
     let variants = problems.iter().filter_map(|one| {
         let named = [&one.cpu, &one.gpu].into_iter().flatten().filter_map(|time| time.variant.as_deref());
