@@ -168,7 +168,7 @@ impl Provider {
         if [a.len(), b.len(), c.len()] != lens.map(|len| batch * len) {
             return Err(CellError::call("gemm", "the matrices have other sizes"));
         }
-        let [a_step, b_step, c_step] = [self.int(lens[0])?, self.int(lens[1])?, self.int(lens[2])?];
+        let [a_step, b_step, c_step] = self.steps(batch, lens)?;
         let (m, n, k, batch) = (self.int(m)?, self.int(n)?, self.int(k)?, self.int(batch)?);
         let (alpha, beta) = (<T as Real>::from_f64(1.0), <T as Real>::from_f64(0.0));
         let [a_is_transposed, b_is_transposed] = transposed;
@@ -200,6 +200,11 @@ impl Provider {
             );
         }
         Ok(())
+    }
+
+    /// The distances to the next matrices of a batch. One product has none, and its matrices may have more entries than the integers count.
+    pub(super) fn steps(&self, batch: usize, [a, b, c]: [usize; 3]) -> CellResult<[Int; 3]> {
+        if batch == 1 { Ok([0; 3]) } else { Ok([self.int(a)?, self.int(b)?, self.int(c)?]) }
     }
 
     /// Solves `a x = b` for a symmetric positive definite `a` of n x n and `columns` right-hand sides, one after another: the factor

@@ -55,6 +55,16 @@ impl Root {
     }
 }
 
+#[test]
+fn one_product_may_have_more_entries_than_integers_of_32_bits_count() {
+    let libraries = super::library::all(&[]);
+    for provider in libraries.iter().filter_map(|library| library.provider().ok()) {
+        let entries = [1 << 33; 3];
+        assert_eq!(provider.steps(1, entries).ok(), Some([0; 3]));
+        assert_eq!(provider.steps(2, entries).is_ok(), provider.has_long_integers);
+    }
+}
+
 const PACKAGES: &str = "lib/python3.11/site-packages";
 
 #[test]
