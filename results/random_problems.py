@@ -7,7 +7,7 @@ Shapes are drawn as by random_shapes.py, and again where a CPU would take too lo
 """
 import json, math, random, sys
 
-from random_shapes import OPS, shape
+from random_shapes import OPS, dimensions
 
 # Per op: the most operations of one problem of a batch, times the problems.
 MOST = {
@@ -24,8 +24,7 @@ def problem(draw, op):
     """Returns a problem of an op as a line of `--problems`."""
     most, work = MOST[op]
     while True:
-        pairs = [word.split("=") for word in shape(draw, op).split(",")]
-        dims = {name: value if name == "layout" else int(value) for name, value in pairs}
+        dims = dimensions(draw, op)
         sides = [value for name, value in dims.items() if name not in ("layout", "batch")]
         if dims.get("batch", 1) * work(*sides) <= most:
             return json.dumps({"op": op, "dtype": draw.choice(["f32", "f64"]), **dims})

@@ -23,8 +23,8 @@ LAYOUTS = ["nn", "nt", "tn", "tt"]
 BYTES = 1 << 30
 
 
-def shape(draw, op):
-    """Returns a shape of an op as `--shape` takes it."""
+def dimensions(draw, op):
+    """Returns the dimensions of a problem by name, with its batch and layout."""
     largest, elements = OPS[op]
     while True:
         names = list(largest)
@@ -34,10 +34,13 @@ def shape(draw, op):
         batch = 1 if op in UNBATCHED or draw.random() < 0.4 else round(10000 ** draw.random())
         if 8 * batch * elements(*drawn.values()) > BYTES:
             continue
-        words = ["%s=%d" % pair for pair in drawn.items()]
-        words += ["batch=%d" % batch] if batch > 1 else []
-        words += ["layout=" + draw.choice(LAYOUTS)] if op == "matmul" else []
-        return ",".join(words)
+        layout = {"layout": draw.choice(LAYOUTS)} if op == "matmul" else {}
+        return drawn | ({"batch": batch} if batch > 1 else {}) | layout
+
+
+def shape(draw, op):
+    """Returns a shape of an op as `--shape` takes it."""
+    return ",".join("%s=%s" % pair for pair in dimensions(draw, op).items())
 
 
 def main():

@@ -17,15 +17,15 @@ def revision(environment):
     return re.sub("^([0-9a-f]{7})[0-9a-f]*", r"\1", environment["gpubench_revision"])
 
 
-def measured_on(environment):
-    """Device and date."""
+def measured_on(environment, caches="hot"):
+    """Device, date and state of the caches."""
     device = next(backend["description"] for backend in environment["backends"] if backend["name"] == "cuda")
-    return f"{device['name']}, {environment['started'][:10]}, hot caches"
+    return f"{device['name']}, {environment['started'][:10]}, {caches} caches"
 
 
-def measured_with(environment):
-    """Revision, device and date."""
-    return f"gpubench {revision(environment)}, {measured_on(environment)}"
+def measured_with(environment, caches="hot"):
+    """Revision, device, date and state of the caches."""
+    return f"gpubench {revision(environment)}, {measured_on(environment, caches)}"
 
 
 def origins(parts):

@@ -1,5 +1,7 @@
 """The program whose output the tables have: the first argument of figures.py."""
-import os, shutil, sys
+import os, shutil, subprocess, sys
+
+from .kept import ROOT
 
 
 def path():
@@ -10,3 +12,9 @@ def path():
     if not found:
         sys.exit(f"figures.py: no program {sys.argv[1]}; build it with cargo build --release, and pass target/release/gpubench")
     return os.path.abspath(found)
+
+
+def printed(words, columns=80):
+    """What the program prints about kept reports on a screen of this width."""
+    environment = os.environ | {"COLUMNS": str(columns)}
+    return subprocess.run([path(), *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout

@@ -46,6 +46,6 @@ def irregular():
         is_shown = lambda row: (row["op"], row["dtype"]) == (op, "f32") and row["matrix"].startswith("hub@") and row.get("execute")
         rows = sorted(filter(is_shown, kept["rows"]), key=lambda row: row["execute"]["host_median_s"])
         lines.append(f"- `{op}`: " + ", ".join(f"{duration(row['execute']['host_median_s'])} by `{row['backend']}/{row['variant']}`" for row in rows))
-    with_what = measured_with(kept["environment"]).replace("hot", "cold")
+    with_what = measured_with(kept["environment"], "cold")
     return (f"On a graph of 20 000 nodes with a node that has edges to all others, an H200 and 16 threads of its host took, in float32 and by the host's "
             f"clock ({with_what}, `results/h200/matrices`):\n\n" + "\n".join(lines))

@@ -1,16 +1,14 @@
 """What the program prints for a kept report."""
-import os, subprocess
+import os
 
 from . import article, program
-from .kept import ROOT
 
 ARTICLE = os.path.join("results", "h200", "article")
 
 
 def block(words, columns=80):
     """A command and what it prints about kept reports."""
-    environment = os.environ | {"COLUMNS": str(columns)}
-    printed = subprocess.run([program.path(), *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout.rstrip("\n")
+    printed = program.printed(words, columns).rstrip("\n")
     return f"```text\n$ gpubench {' '.join(words)}\n{printed}\n```"
 
 

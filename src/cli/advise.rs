@@ -148,7 +148,7 @@ struct PrintedCall<'a> {
 struct PrintedProblems<'a> {
     advice_version: u32,
     calls: u64,
-    data: &'a str,
+    data: DataPlace,
     problems: Vec<PrintedProblem<'a>>,
 }
 
@@ -205,7 +205,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// Measures an op at some shapes, and says what so many calls take on both sides.
+/// Measures an op at some shapes, and prints the times of `--calls` calls on both sides.
 fn advise_problem(args: &AdviseArgs, op: &str, shape: &str) -> Result<ExitCode> {
     let options = [("--batch", &args.batch), ("--dtypes", &args.dtypes)];
     let options = options.into_iter().filter_map(|(name, value)| Some([name, value.as_deref()?]));
@@ -225,7 +225,7 @@ fn advise_problem(args: &AdviseArgs, op: &str, shape: &str) -> Result<ExitCode> 
             all_on_cpu_s: times.on_cpu(calls),
             all_on_gpu_s: times.on_gpu(calls, data),
         });
-        let (problems, data) = (printed.collect(), data.name());
+        let problems = printed.collect();
         stream::print(&to_json_text(&PrintedProblems { advice_version: 1, calls, data, problems })?)?;
     } else {
         print_document(args, of_problems(&problems, args.call_count, args.data), &reports)?;

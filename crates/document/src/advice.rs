@@ -240,7 +240,7 @@ fn next_steps(calls: &Calls, advice: &Advice) -> Vec<RichText> {
     lines.into_iter().map(RichText::from).collect()
 }
 
-/// The times of problems, once and for so many calls.
+/// The times of problems, of one call and of `calls` calls.
 pub fn of_problems(problems: &[ProblemTimes], calls: u64, data: DataPlace) -> Document {
     let columns = vec![
         Column::words("problem"),

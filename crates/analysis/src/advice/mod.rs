@@ -153,7 +153,8 @@ pub struct ProblemTimes {
 }
 
 /// Where the data of many calls is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum DataPlace {
     /// In the host's memory: each call copies it.
     Host,
@@ -166,11 +167,6 @@ pub enum DataPlace {
 impl DataPlace {
     /// The names on the command line.
     pub const NAMES: [&'static str; 3] = ["host", "once", "device"];
-
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        DataPlace::NAMES[self as usize]
-    }
 
     /// The place of one of [`DataPlace::NAMES`].
     pub fn find(name: &str) -> DataPlace {
@@ -192,12 +188,12 @@ impl ProblemTimes {
         measured_times(reports).into_iter().map(of).collect()
     }
 
-    /// The time of so many calls on the CPU.
+    /// The time of `calls` calls on the CPU.
     pub fn on_cpu(&self, calls: u64) -> Option<Estimate> {
         Some(self.cpu.as_ref()?.seconds.times(calls))
     }
 
-    /// The time of so many calls on a GPU.
+    /// The time of `calls` calls on a GPU.
     pub fn on_gpu(&self, calls: u64, data: DataPlace) -> Option<Estimate> {
         let gpu = self.gpu.as_ref()?.seconds;
         match data {
@@ -229,17 +225,22 @@ pub struct Verification {
 pub fn to_verify(calls: &Calls, measured: &[CallProblem], count: usize, seed: u64) -> Vec<CallProblem> {
     let mut others = problems(calls);
     others.retain(|other| !measured.iter().any(|known| known.is(&other.case)));
+    drawn(&mut others, count, seed)
+}
+
+/// Takes at most `count` of `others`, drawn by a seed.
+fn drawn<T>(others: &mut Vec<T>, count: usize, seed: u64) -> Vec<T> {
     let random = Stream::new(seed, 0);
     let count = count.min(others.len());
-    (0..count)
-        .map(|draw| others.swap_remove((random.bits(draw as u64) % others.len() as u64) as usize))
+    (0..count as u64)
+        .map(|draw| others.swap_remove((random.bits(draw) % others.len() as u64) as usize))
         .collect()
 }
 
 /// Compares what `reports` predict for the problems of `later` with the times there.
 pub fn verify(reports: &[Report], later: &[Report]) -> Verification {
     let mut errors = PredictionErrors::default();
-    errors.add(&KnownTimes::of(reports), &measured_times(later));
+    errors.add(&KnownTimes::with(measured_times(reports), &SIDES), &measured_times(later));
     errors.summary()
 }
 
@@ -250,17 +251,14 @@ const PARTS: usize = 10;
 /// which is predicted without it (cross-validation).
 pub fn verify_kept(reports: &[Report], count: usize, seed: u64) -> Verification {
     let mut others = measured_times(reports);
-    let random = Stream::new(seed, 0);
-    let count = count.min(others.len());
-    let draw = |draw: usize| others.swap_remove((random.bits(draw as u64) % others.len() as u64) as usize);
-    let drawn: Vec<CaseTimes> = (0..count).map(draw).collect();
+    let drawn = drawn(&mut others, count, seed);
     let mut errors = PredictionErrors::default();
-    for part in drawn.chunks(count.div_ceil(PARTS).max(1)) {
+    for part in drawn.chunks(drawn.len().div_ceil(PARTS).max(1)) {
         let here: Vec<CallProblem> =
             part.iter().map(|one| CallProblem { case: one.case.clone(), share: 1.0 }).collect();
         let is_here = |one: &&CaseTimes| here.iter().any(|problem| problem.is(&one.case));
         let known = others.iter().chain(&drawn).filter(|one| !is_here(one)).cloned().collect();
-        errors.add(&KnownTimes::with(known), part);
+        errors.add(&KnownTimes::with(known, &SIDES), part);
     }
     errors.summary()
 }
@@ -355,6 +353,9 @@ const GPU: usize = 1;
 const COPIES: usize = 2;
 const KERNEL: usize = 3;
 
+/// The kinds that are compared for the faster side.
+const SIDES: [usize; 2] = [CPU, GPU];
+
 /// The best times of CPU and GPU per problem of reports, whichever contenders the reports themselves compare.
 fn measured_times(reports: &[Report]) -> Vec<CaseTimes> {
     let of_sides = reports.iter().flat_map(|report| sections_of(report, Versus::SIDES));
@@ -373,14 +374,15 @@ struct KnownTimes {
 
 impl KnownTimes {
     fn of(reports: &[Report]) -> KnownTimes {
-        KnownTimes::with(measured_times(reports))
+        KnownTimes::with(measured_times(reports), &[CPU, GPU, COPIES, KERNEL])
     }
 
-    fn with(measured: Vec<CaseTimes>) -> KnownTimes {
+    /// Fits models of these kinds of times.
+    fn with(measured: Vec<CaseTimes>, kinds: &[usize]) -> KnownTimes {
         let mut times: BTreeMap<(String, usize), Vec<MeasuredTime>> = BTreeMap::new();
         for one in &measured {
-            for (kind, time) in one.by_kind.iter().enumerate() {
-                let Some(time) = time else { continue };
+            for &kind in kinds {
+                let Some(time) = &one.by_kind[kind] else { continue };
                 let (case, work, seconds) = (one.case.clone(), one.work, time.seconds.value);
                 times.entry((case.op.clone(), kind)).or_default().push(MeasuredTime { case, work, seconds });
             }

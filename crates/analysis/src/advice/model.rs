@@ -258,7 +258,7 @@ mod tests {
 
     use super::*;
 
-    /// A product of m x 1 x 1 with some other work, so that terms can be told apart.
+    /// A product of m x 1 x 1 with other work than its own, so that the terms differ.
     fn measured(m: u64, work: Work, seconds: f64) -> MeasuredTime {
         MeasuredTime { case: Case::square("matmul", m, DType::F64, 0), work, seconds }
     }

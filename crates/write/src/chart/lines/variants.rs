@@ -55,7 +55,7 @@ const MOST_LINES: usize = 12;
 /// Families of a sheet that have charts of their own.
 const MOST_FAMILIES: usize = 20;
 
-/// The chart of a sheet; if families share it and it has too many lines to tell apart, a chart for each family.
+/// The chart of a sheet; if families share it and it has more than [`MOST_LINES`] lines, a chart for each family.
 pub(crate) fn charts(sheet: &Sheet<'_>, quantity: Quantity, captions: Vec<String>) -> Vec<LineChart> {
     let whole = chart(sheet, quantity, captions.clone());
     let shows_families = sheet.parts.iter().any(|part| part.shows_family);
