@@ -80,6 +80,30 @@ __device__ __forceinline__ u16 float16_bits(float value) {
     return bits;
 }
 
+// The bfloat16 nearest to `value`, ties to even, as bits; NaN stays NaN. By hand because sm_75 has no instruction for it.
+__device__ __forceinline__ u16 bfloat16_bits(float value) {
+    const u32 bits = __float_as_uint(value), rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+    return (u16)((bits & 0x7fffffffu) > 0x7f800000u ? bits >> 16 | 0x40u : rounded);
+}
+
+// Elements of 16 bits, which are computed with as float: cuda_fp16.h and cuda_bf16.h are headers that not every machine has.
+struct F16 {
+    u16 bits;
+    F16() = default;
+    __device__ __forceinline__ explicit F16(float value) : bits(float16_bits(value)) {}
+    __device__ __forceinline__ operator float() const {
+        float value;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+        return value;
+    }
+};
+struct Bf16 {
+    u16 bits;
+    Bf16() = default;
+    __device__ __forceinline__ explicit Bf16(float value) : bits(bfloat16_bits(value)) {}
+    __device__ __forceinline__ operator float() const { return __uint_as_float((u32)bits << 16); }
+};
+
 // Returns the sum over a warp, the same in all lanes.
 template <typename T> __device__ __forceinline__ T warp_sum(T value) {
 #pragma unroll

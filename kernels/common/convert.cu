@@ -21,14 +21,12 @@ extern "C" __global__ void __launch_bounds__(256)
     }
 }
 
-// Nearest bfloat16, ties to even; NaN stays NaN. By hand because sm_75 has no instruction for it.
+// Nearest bfloat16, ties to even; NaN stays NaN.
 extern "C" __global__ void __launch_bounds__(256)
     to_bf16(const float* x, u16* y, u64 n) {
     const u64 stride = gridDim.x * (u64)blockDim.x;
     for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < n; i += stride) {
-        const unsigned bits = __float_as_uint(x[i]);
-        const unsigned rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
-        y[i] = (u16)((bits & 0x7fffffffu) > 0x7f800000u ? bits >> 16 | 0x40u : rounded);
+        y[i] = bfloat16_bits(x[i]);
     }
 }
 

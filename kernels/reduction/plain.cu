@@ -1,5 +1,7 @@
 // Kernels that any CUDA programmer writes: sums by a tree in shared memory.
 
+#include "common.cuh"
+
 // The sum of `mine` over a block of 256 threads, in thread 0.
 __device__ double block_sum(double mine) {
     __shared__ double sums[256];
@@ -23,6 +25,9 @@ __device__ void partial(const T* x, unsigned long long n, unsigned of_squares, c
 }
 extern "C" __global__ void partial_f32(const float* x, unsigned long long n, unsigned of_squares, const double* out, double* partials) { partial(x, n, of_squares, out, partials); }
 extern "C" __global__ void partial_f64(const double* x, unsigned long long n, unsigned of_squares, const double* out, double* partials) { partial(x, n, of_squares, out, partials); }
+
+extern "C" __global__ void partial_f16(const F16* x, unsigned long long n, unsigned of_squares, const double* out, double* partials) { partial(x, n, of_squares, out, partials); }
+extern "C" __global__ void partial_bf16(const Bf16* x, unsigned long long n, unsigned of_squares, const double* out, double* partials) { partial(x, n, of_squares, out, partials); }
 
 // By one block: sum and mean to out[0] and out[1], or the population's standard deviation to out[2].
 extern "C" __global__ void finish(const double* partials, unsigned blocks, unsigned long long n, unsigned of_squares, double* out) {

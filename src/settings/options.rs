@@ -55,7 +55,7 @@ pub struct SweepOptions {
     #[arg(long, value_name = "LIST", help_heading = WHAT)]
     Table layout: Layouts,
 
-    /// Element types: f32, f64 or all. Default: f32
+    /// Element types: f32, f64, bf16, f16, c64 (complex), c128 or all that the op has. Default: f32
     #[arg(long, value_name = "LIST", help_heading = WHAT)]
     Table dtypes: DTypes,
 

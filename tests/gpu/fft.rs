@@ -71,8 +71,8 @@ fn fault(case: &Case, inputs: &[Operand], answer: &[Operand]) -> Option<String> 
     let op = op::find("fft").unwrap();
     let checked = op.check(case, inputs, answer, Accuracy::Ieee.rounding(case.dtype)).unwrap();
     let symmetric = match case.dtype {
-        DType::F32 => is_symmetric::<f32>(&answer[0], case.side()),
         DType::F64 => is_symmetric::<f64>(&answer[0], case.side()),
+        _ => is_symmetric::<f32>(&answer[0], case.side()),
     };
     if !checked.is_precise() {
         return Some(format!("{case}: error {:e}, bound {:e}", checked.value, checked.bound));
@@ -94,7 +94,7 @@ fn assert_right_and_symmetric(variant: &str, sizes: impl Iterator<Item = u64>) {
     let Some((_alone, mut backend)) = start_alone() else { return };
     let mut faults = Vec::new();
     for n in sizes {
-        for &dtype in DType::ALL {
+        for &dtype in DType::REAL {
             let case = case(n, dtype);
             let inputs = op::find("fft").unwrap().inputs(&case);
             let answer = spectrum(&mut *backend, variant, &case, &inputs);

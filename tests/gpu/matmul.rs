@@ -30,16 +30,16 @@ fn matrix(case: &Case, value: impl Fn(usize, usize) -> f32) -> Operand {
     let n = case.side();
     let values = (0..n * n).map(|place| value(place / n, place % n));
     match case.dtype {
-        DType::F32 => Operand::dense(n, n, values.collect::<Vec<f32>>()),
         DType::F64 => Operand::dense(n, n, values.map(f64::from).collect::<Vec<f64>>()),
+        _ => Operand::dense(n, n, values.collect::<Vec<f32>>()),
     }
 }
 
 /// The elements as float64.
 fn wide(operand: &Operand, dtype: DType) -> Vec<f64> {
     match dtype {
-        DType::F32 => operand.dense_slice::<f32>().unwrap().iter().map(|value| f64::from(*value)).collect(),
         DType::F64 => operand.dense_slice::<f64>().unwrap().to_vec(),
+        _ => operand.dense_slice::<f32>().unwrap().iter().map(|value| f64::from(*value)).collect(),
     }
 }
 

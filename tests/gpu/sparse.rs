@@ -73,8 +73,8 @@ fn agrees<T: Real>(found: T, expected: f64, size: f64, terms: usize) -> bool {
         return found.is_nan() == expected.is_nan() && (expected.is_nan() || found == expected);
     }
     let (roundoff, tiniest) = match T::DTYPE {
-        DType::F32 => (f64::from(f32::EPSILON), f64::from(f32::from_bits(1))),
         DType::F64 => (f64::EPSILON, f64::from_bits(1)),
+        _ => (f64::from(f32::EPSILON), f64::from(f32::from_bits(1))),
     };
     (found - expected).abs() <= (terms as f64 + 1.0) * (roundoff * size + tiniest)
 }

@@ -15,8 +15,8 @@ fn answer(backend: &mut dyn Backend, op: &str, variant: &str, inputs: &[&[f32]],
     let operands: Vec<Operand> = inputs
         .iter()
         .map(|values| match dtype {
-            DType::F32 => Operand::dense(n, n, values.to_vec()),
             DType::F64 => Operand::dense(n, n, values.iter().map(|x| f64::from(*x)).collect::<Vec<f64>>()),
+            _ => Operand::dense(n, n, values.to_vec()),
         })
         .collect();
     let mut job = backend.prepare(variant, &case, &mut operands.clone()).unwrap();

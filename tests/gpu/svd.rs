@@ -114,13 +114,13 @@ fn every_matrix_gets_orthogonal_factors_that_make_it() {
     let small = (1..=32).map(|n| ("jacobi", n));
     for (variant, n) in SIZES.map(|n| ("gram", n)).into_iter().chain(small) {
         for matrix in matrices(n) {
-            for &dtype in DType::ALL {
+            for &dtype in DType::REAL {
                 let case = Case::square("svd", n as u64, dtype, 42);
                 let inputs = [match dtype {
-                    DType::F32 => {
+                    DType::F64 => Operand::dense(n, n, matrix.elements.clone()),
+                    _ => {
                         Operand::dense(n, n, matrix.elements.iter().map(|x| *x as f32).collect::<Vec<f32>>())
                     }
-                    DType::F64 => Operand::dense(n, n, matrix.elements.clone()),
                 }];
                 let found = fault(&mut *backend, variant, &case, &inputs, &CACHES);
                 faults.extend(found.map(|fault| format!("{}: {fault}", matrix.name)));
@@ -137,7 +137,7 @@ const BORDERS: [u64; 11] = [128, 129, 513, 1000, 1024, 1025, 1777, 2048, 2049, 2
 fn sizes_around_the_borders_of_the_reduction_pass_the_judge() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     let mut faults = Vec::new();
-    for (n, dtype) in BORDERS.iter().flat_map(|n| DType::ALL.iter().map(move |dtype| (*n, *dtype))) {
+    for (n, dtype) in BORDERS.iter().flat_map(|n| DType::REAL.iter().map(move |dtype| (*n, *dtype))) {
         let case = Case::square("svd", n, dtype, 42);
         let inputs = op::find("svd").unwrap().inputs(&case);
         faults.extend(fault(&mut *backend, "gram", &case, &inputs, &CACHES));

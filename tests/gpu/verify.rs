@@ -39,10 +39,7 @@ fn fault(backend: &mut dyn Backend, variant: &Variant, case: &Case) -> Result<Op
         )));
     }
     let Some(decisive) = op.decisive_element(case, &inputs) else { return Ok(None) };
-    let new = match case.dtype {
-        DType::F32 => (decisive.value as f32).to_ne_bytes().to_vec(),
-        DType::F64 => decisive.value.to_ne_bytes().to_vec(),
-    };
+    let new = Values::single(case.dtype, decisive.value).bytes_mut().to_vec();
     let place = (decisive.operand, decisive.element * new.len());
     let Some(old) = backend.replace(&mut *job, place, &new)? else { return Ok(None) };
     backend.time(&mut *job, Cache::Hot)?;

@@ -281,6 +281,10 @@ pub enum ElementType {
     F32,
     /// Real, binary64.
     F64,
+    /// Real, bfloat16.
+    Bf16,
+    /// Real, binary16.
+    F16,
     /// Complex, of two binary32.
     C64,
     /// Complex, of two binary64.
@@ -293,6 +297,7 @@ impl ElementType {
     /// Returns the bytes of an element.
     pub fn bytes(self) -> u64 {
         match self {
+            ElementType::Bf16 | ElementType::F16 => 2,
             ElementType::F32 | ElementType::I32 => 4,
             ElementType::F64 | ElementType::C64 => 8,
             ElementType::C128 => 16,

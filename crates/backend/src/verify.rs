@@ -2,7 +2,8 @@
 //! only an answer with another fingerprint is downloaded and judged.
 
 use gpubench_ops::{Checked, Decisive};
-use gpubench_report::case::{Cell, DType};
+use gpubench_report::case::Cell;
+use gpubench_report::data::Values;
 use gpubench_report::error::CellError;
 
 use crate::{Backend, Prepared};
@@ -59,10 +60,7 @@ impl Judged {
         decisive: &Decisive,
         cell: &Cell,
     ) -> Result<Option<String>, Unverified> {
-        let altered = match cell.case.dtype {
-            DType::F32 => (decisive.value as f32).to_ne_bytes().to_vec(),
-            DType::F64 => decisive.value.to_ne_bytes().to_vec(),
-        };
+        let altered = Values::single(cell.case.dtype, decisive.value).bytes_mut().to_vec();
         let place = (decisive.operand, decisive.element * altered.len());
         let Some(old) = backend.replace(job, place, &altered)? else {
             return Ok(Some(NO_OPERAND.into()));

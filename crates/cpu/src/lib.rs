@@ -133,7 +133,7 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
         kernels: ops::list(&libraries),
         libraries,
         library: options.library.clone(),
-        dtypes: if options.dtypes.is_empty() { DType::ALL.to_vec() } else { options.dtypes.clone() },
+        dtypes: if options.dtypes.is_empty() { DType::REAL.to_vec() } else { options.dtypes.clone() },
         cache_reader: None,
         pins: None,
         interleaved: vec![],

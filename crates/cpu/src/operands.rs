@@ -6,8 +6,7 @@ use std::ops::{Deref, DerefMut};
 
 use crate::CellResult;
 use gpubench_backend::Lent;
-use gpubench_report::data::{Csr, Dense, Operand, Real, Values};
-use rustfft::num_complex::Complex;
+use gpubench_report::data::{Csr, Element, Operand, Values};
 
 /// A function that is shown memory.
 pub(crate) type ShowMemory<'a> = &'a mut dyn FnMut(&[MaybeUninit<u8>]);
@@ -23,12 +22,12 @@ pub(crate) fn memory<T: Copy>(numbers: &[T]) -> &[MaybeUninit<u8>] {
 pub(crate) fn show_csr(matrix: &Csr, show: ShowMemory<'_>) {
     show(memory(&matrix.indptr));
     show(memory(&matrix.indices));
-    show(match &matrix.values {
-        Values::F32(values) => memory(values),
-        Values::F64(values) => memory(values),
-        Values::C32(values) => memory(values),
-        Values::C64(values) => memory(values),
-    });
+    match &matrix.values {
+        Values::F32(values) => show(memory(values)),
+        Values::F64(values) => show(memory(values)),
+        // Sparse operands have no other elements.
+        _ => {}
+    }
 }
 
 /// An operand or a result that a judge can borrow.
@@ -70,45 +69,30 @@ pub(crate) struct HostMatrix<T> {
     pub(crate) elements: Vec<T>,
     /// Number of matrices, one below the other, whose elements lie column after column; 0 if all lie row after row.
     pub(crate) by_columns: usize,
-    into_values: fn(Vec<T>) -> Values,
-    from_values: fn(Values) -> CellResult<Vec<T>>,
 }
 
-impl<T: Real> HostMatrix<T> {
+impl<T: Element> HostMatrix<T> {
     /// Takes an operand. Fails if it is sparse, or has elements of another type.
     pub(crate) fn of(operand: &mut Operand) -> CellResult<Self> {
         let (rows, cols) = (operand.as_dense()?.rows, operand.as_dense()?.cols);
-        Ok(HostMatrix::real(rows, cols, operand.take().into_dense()?))
+        Ok(HostMatrix::new(rows, cols, operand.take().into_dense()?))
     }
 
-    pub(crate) fn real(rows: usize, cols: usize, elements: Vec<T>) -> Self {
-        let (into_values, from_values) = (T::into_values, T::from_values);
-        HostMatrix { rows, cols, elements, by_columns: 0, into_values, from_values }
+    pub(crate) fn new(rows: usize, cols: usize, elements: Vec<T>) -> Self {
+        HostMatrix { rows, cols, elements, by_columns: 0 }
     }
 
     pub(crate) fn zeros(rows: usize, cols: usize) -> Self {
-        HostMatrix::real(rows, cols, vec![T::default(); rows * cols])
+        HostMatrix::new(rows, cols, vec![T::default(); rows * cols])
     }
-}
 
-impl<T: Real> HostMatrix<Complex<T>> {
-    pub(crate) fn complex(rows: usize, cols: usize, elements: Vec<Complex<T>>) -> Self {
-        let (into_values, from_values) = (T::into_complex_values, T::from_complex_values);
-        HostMatrix { rows, cols, elements, by_columns: 0, into_values, from_values }
-    }
-}
-
-impl<T> HostMatrix<T> {
     /// Returns the numbers of rows and columns.
     pub(crate) fn shape(&self) -> [usize; 2] {
         [self.rows, self.cols]
     }
-}
 
-impl<T: Copy> HostMatrix<T> {
     fn operand(&self, elements: Vec<T>) -> Operand {
-        let values = (self.into_values)(elements);
-        Operand::Dense(Dense { rows: self.rows, cols: self.cols, values })
+        Operand::dense(self.rows, self.cols, elements)
     }
 
     /// Takes the elements of rows that follow each other.
@@ -138,7 +122,7 @@ impl<T: Copy> HostMatrix<T> {
     }
 }
 
-impl<T: Copy> Lendable for HostMatrix<T> {
+impl<T: Element> Lendable for HostMatrix<T> {
     fn lend(&mut self) -> Operand {
         if self.by_columns > 0 {
             return self.copied();
@@ -149,7 +133,7 @@ impl<T: Copy> Lendable for HostMatrix<T> {
 
     fn put_back(&mut self, operand: Operand) -> CellResult<()> {
         if self.by_columns == 0 {
-            self.elements = (self.from_values)(operand.into_values())?;
+            self.elements = operand.into_dense()?;
         }
         Ok(())
     }

@@ -12,7 +12,9 @@ use cudarc::driver::{
 };
 use gpubench_backend::host::user_cache;
 use gpubench_backend::{DevicePhases, Finding, SetupCounts, TransferMemory};
-use gpubench_report::data::{Plain, Real};
+use gpubench_report::data::{Element, Plain, Real};
+use half::{bf16, f16};
+use rustfft::num_complex::Complex;
 
 use super::builder::{Builder, Built};
 use super::device;
@@ -27,8 +29,54 @@ use super::transfer::TransferTimer;
 use super::transfer_stats::{CopyDirection, TransferStats};
 use crate::{CellError, Library, Result, driver};
 
+/// A type of elements in device memory.
+pub trait DeviceValue: Element {
+    /// The type of the device's array: that of the elements, or of the parts of complex ones.
+    type Stored: DeviceRepr + ValidAsZeroBits + Plain + Default + 'static;
+    /// Numbers of that type per element.
+    const PARTS: usize;
+
+    /// Returns elements as the device's array has them.
+    fn stored(elements: &[Self]) -> &[Self::Stored];
+
+    /// Returns the elements of a device's array.
+    fn restored(stored: Vec<Self::Stored>) -> Vec<Self>;
+}
+
+macro_rules! device_value {
+    ($($t:ty)*) => {
+        $(impl DeviceValue for $t {
+            type Stored = $t;
+            const PARTS: usize = 1;
+
+            fn stored(elements: &[$t]) -> &[$t] {
+                elements
+            }
+
+            fn restored(stored: Vec<$t>) -> Vec<$t> {
+                stored
+            }
+        })*
+    };
+}
+
+device_value!(f32 f64 bf16 f16);
+
+impl<T: DeviceElement> DeviceValue for Complex<T> {
+    type Stored = T;
+    const PARTS: usize = 2;
+
+    fn stored(elements: &[Complex<T>]) -> &[T] {
+        T::parts(elements)
+    }
+
+    fn restored(stored: Vec<T>) -> Vec<Complex<T>> {
+        stored.chunks_exact(2).map(|pair| Complex::new(pair[0], pair[1])).collect()
+    }
+}
+
 /// An element type of kernels and libraries.
-pub trait DeviceElement: Real + DeviceRepr + ValidAsZeroBits {
+pub trait DeviceElement: Real + DeviceValue<Stored = Self> + DeviceRepr + ValidAsZeroBits {
     /// The factor of a product in calls of libraries.
     const ONE: Self;
     /// The factor of the previous answer in calls of libraries.

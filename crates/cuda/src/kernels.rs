@@ -100,8 +100,8 @@ impl ByType {
     /// Returns the part for an element type.
     pub fn of(&'static self, dtype: DType) -> &'static KernelSource {
         match dtype {
-            DType::F32 => &self.f32,
             DType::F64 => &self.f64,
+            _ => &self.f32,
         }
     }
 }

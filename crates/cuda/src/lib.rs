@@ -39,7 +39,7 @@ use gpubench_report::data::Operand;
 pub use gpubench_report::error::Unavailable;
 
 use catalogue::{AUTO, Catalogue, Choices};
-pub use context::{Cuda, DeviceElement};
+pub use context::{Cuda, DeviceElement, DeviceValue};
 pub use doctor::DEVICE;
 pub use failure::{CellError, Result, driver};
 pub use kernels::{ByType, KernelSource};

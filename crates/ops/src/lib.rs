@@ -5,16 +5,32 @@
 #![forbid(unsafe_code)]
 
 use gpubench_report::case::{Case, DType};
-use gpubench_report::data::{Operand, Real, Values, generator};
+use gpubench_report::data::generator::{self, sparse};
+use gpubench_report::data::{Element, Operand, Values};
 use gpubench_report::error::CellError;
 use gpubench_report::shape::Shape;
 
-/// Calls a function generic in the element type with the type that `$dtype` names.
+/// Calls a function generic in the element type with the type that `$dtype` names: any, only a real one, or only `f32` or `f64`. Instead
+/// of a type that the function lacks it gets the one that holds its parts, and then does not find elements of that type.
 macro_rules! for_dtype {
-    ($dtype:expr, $function:ident($($argument:expr),*)) => {
+    (any $dtype:expr, $function:ident($($argument:expr),*)) => {
         match $dtype {
-            gpubench_report::case::DType::F32 => $function::<f32>($($argument),*),
+            gpubench_report::case::DType::C64 => $function::<rustfft::num_complex::Complex<f32>>($($argument),*),
+            gpubench_report::case::DType::C128 => $function::<rustfft::num_complex::Complex<f64>>($($argument),*),
+            real => for_dtype!(real real, $function($($argument),*)),
+        }
+    };
+    (real $dtype:expr, $function:ident($($argument:expr),*)) => {
+        match $dtype {
+            gpubench_report::case::DType::Bf16 => $function::<half::bf16>($($argument),*),
+            gpubench_report::case::DType::F16 => $function::<half::f16>($($argument),*),
+            other => for_dtype!(other, $function($($argument),*)),
+        }
+    };
+    ($dtype:expr, $function:ident($($argument:expr),*)) => {
+        match gpubench_report::case::DType::working($dtype) {
             gpubench_report::case::DType::F64 => $function::<f64>($($argument),*),
+            _ => $function::<f32>($($argument),*),
         }
     };
 }
@@ -80,6 +96,8 @@ pub struct About {
     pub needed: usize,
     /// Names that a shape may have besides: the number of problems, right-hand sides, the layout.
     pub further: &'static [&'static str],
+    /// The element types of its problems.
+    pub dtypes: &'static [DType],
     /// Default density of stored entries; `None` for ops on dense operands.
     pub density: Option<f64>,
     /// The limiting resource.
@@ -102,6 +120,7 @@ impl About {
             dimensions,
             needed: 0,
             further,
+            dtypes: DType::REAL,
             density: None,
             limit,
             copies_itself: false,
@@ -117,6 +136,11 @@ impl About {
     /// Adds the names of a shape.
     const fn shaped(self, dimensions: &'static [&'static str], further: &'static [&'static str]) -> About {
         About { dimensions, needed: dimensions.len(), further, ..self }
+    }
+
+    /// Sets the element types.
+    const fn of_types(self, dtypes: &'static [DType]) -> About {
+        About { dtypes, ..self }
     }
 
     /// Returns the dimensions that are N if nothing else is said.
@@ -200,10 +224,12 @@ pub trait Op: Sync {
     fn decisive_element(&self, case: &Case, inputs: &[Operand]) -> Option<Decisive> {
         let values = inputs.first()?.values();
         let value = match values {
+            // Far below the largest number of the type.
+            Values::F16(_) => (values.len() as f64 + 2.0).min(4096.0),
             _ if case.matrix.is_none() => values.len() as f64 + 2.0,
             Values::F32(values) => 2.0 * f64::from(*values.first()?),
             Values::F64(values) => 2.0 * values.first()?,
-            Values::C32(_) | Values::C64(_) => return None,
+            _ => return None,
         };
         (!values.is_empty()).then_some(Decisive { operand: 0, element: 0, value })
     }
@@ -289,11 +315,11 @@ fn uniform_column(case: &Case, operand: u64) -> Operand {
 
 /// Generates operand `operand` of a case: uniform values. The matrices of a batch are stacked.
 fn uniform(case: &Case, operand: u64, shape: [usize; 2]) -> Operand {
-    fn of<T: Real>(case: &Case, operand: u64, [rows, cols]: [usize; 2]) -> Operand {
+    fn of<T: Element>(case: &Case, operand: u64, [rows, cols]: [usize; 2]) -> Operand {
         let values = generator::Stream::new(case.seed, operand).uniforms::<T>(rows * cols);
         Operand::dense(rows, cols, values)
     }
-    for_dtype!(case.dtype, of(case, operand, shape))
+    for_dtype!(any case.dtype, of(case, operand, shape))
 }
 
 /// Generates operand `operand` of a case: an `n` by `n` sparse matrix of the case's density, full if it has none. Of a case on the
@@ -303,8 +329,5 @@ fn sparse_square(case: &Case, operand: u64) -> Operand {
         return Operand::Csr(matrix.rounded(case.dtype));
     }
     let (n, density) = (case.side(), volume::density(case));
-    Operand::Csr(match case.dtype {
-        DType::F32 => generator::sparse::<f32>(case.seed, operand, n, n, density),
-        DType::F64 => generator::sparse::<f64>(case.seed, operand, n, n, density),
-    })
+    Operand::Csr(for_dtype!(case.dtype, sparse(case.seed, operand, n, n, density)))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
 use gpubench_report::case::{Case, DType};
-use gpubench_report::data::{Csr, Operand, Real, Values, fingerprint, mtx};
+use gpubench_report::data::{Csr, Element, Operand, Real, Values, fingerprint, mtx};
 
 /// The ops that take the matrix of a file, in the order in which a run without `--ops` has them.
 pub const OPS: [&str; 3] = ["spmv", "spgemm", "solve"];
@@ -97,7 +97,7 @@ impl FileMatrix {
         let length = |row: i32| f64::from(csr.indptr[row as usize + 1] - csr.indptr[row as usize]);
         let products = csr.indices.iter().map(|row| length(*row)).sum();
         let is_symmetric = is_symmetric(&csr);
-        let values = <f64 as Real>::slice(&csr.values).unwrap_or_default();
+        let values = f64::slice(&csr.values).unwrap_or_default();
         let largest = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
         let operand = Operand::Csr(csr);
         let identity = format!("{name}@{:016x}", fingerprint(std::slice::from_ref(&operand)));

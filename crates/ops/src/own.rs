@@ -69,6 +69,7 @@ pub fn register(ops: Vec<OwnOp>) -> Result<(), String> {
         }
         let own: &'static OwnOp = Box::leak(Box::new(op));
         let mut about = About::new(&own.name, &own.summary, &own.sizes);
+        about.dtypes = &own.dtypes;
         if own.work.is_empty() {
             about.limit = Limit::Latency;
         }

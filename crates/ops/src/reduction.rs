@@ -1,7 +1,7 @@
 //! Sum, mean and standard deviation of one matrix, judged against compensated float64 sums.
 
 use gpubench_report::case::{Case, DType};
-use gpubench_report::data::{Operand, Real};
+use gpubench_report::data::{Element, Operand};
 use gpubench_report::error::CellError;
 
 use super::judge::{self, relative};
@@ -24,6 +24,7 @@ impl Op for Reduction {
                 &[100, 500, 1000, 5000, 10000],
             )
             .shaped(&MATRIX, &[])
+            .of_types(DType::REAL_AND_HALF)
         }
     }
 
@@ -55,13 +56,13 @@ impl Op for Reduction {
     ///
     /// Operands rounded to fewer bits change the sum by about 3500 / n float32 roundoffs (11 bits), at random. An
     /// answer in float32 hides that for `n` above a few hundred, because right answers in float32 have errors of the
-    /// same size.
+    /// same size. An answer in a 16-bit type may be off by four of its roundoffs, as libraries round sums in float32 to it.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
-        for_dtype!(given.case.dtype, check(given))
+        for_dtype!(real given.case.dtype, check(given))
     }
 }
 
-fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
+fn check<T: Element<Wide = f64>>(given: &Given) -> Result<Checked, CellError> {
     let Given { case, inputs, answer, rounding } = *given;
     // The side of a square matrix of as many elements.
     let n = product(case, &MATRIX).sqrt();
@@ -76,17 +77,21 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let error =
         error.fold(0.0, |worst: f64, error| if error > worst || error.is_nan() { error } else { worst });
     // The numbers arrive as float64, so their digits show the precision they were computed in.
-    let in_type = found.iter().any(|&number| T::from_f64(number).to_f64() == number);
-    let units = match (case.dtype, in_type) {
-        (DType::F64, _) => IN_TYPE.max(2.0 * n),
-        (DType::F32, true) => IN_FLOAT32,
-        (DType::F32, false) => joined(n).min(IN_TYPE),
+    let in_type = found.iter().any(|&number| T::narrow(number).widen() == number);
+    let in_float32 = found.iter().any(|&number| f32::narrow(number).widen() == number);
+    let bound = match (case.dtype, in_type) {
+        (DType::F64, _) => IN_TYPE.max(2.0 * n) * rounding.sum,
+        (DType::Bf16 | DType::F16, true) => IN_HALF * rounding.element,
+        _ if in_float32 => IN_FLOAT32 * rounding.sum,
+        _ => joined(n).min(IN_TYPE) * rounding.sum,
     };
-    Ok(Checked::new(error, units * rounding.sum))
+    Ok(Checked::new(error, bound))
 }
 
 /// Permitted error in unit roundoffs of a float32 answer.
 const IN_FLOAT32: f64 = 16.0;
+/// Permitted error in unit roundoffs of an answer in a 16-bit type.
+const IN_HALF: f64 = 4.0;
 /// Permitted error in unit roundoffs of a float64 answer, and at most of a sum that was joined in float64. In float64 it is at least `2 n`: four times what one
 /// running sum of `n^2` numbers was seen to err by, and far below what operands or sums of fewer bits would.
 const IN_TYPE: f64 = 8.0;

@@ -1,10 +1,12 @@
 //! Computes answers by the simplest right algorithms: for the simulated device, and for the tests of the judges. Meant for small
 //! sizes.
 
+use std::ops::{Add, Mul};
+
 use faer::Mat;
 use faer::traits::RealField;
-use gpubench_report::case::Case;
-use gpubench_report::data::{Csr, Dense, Operand, Real};
+use gpubench_report::case::{Case, DType};
+use gpubench_report::data::{Csr, Dense, Element, Operand, Real};
 use gpubench_report::error::CellError;
 use gpubench_report::shape::BATCH;
 use rustfft::num_complex::Complex;
@@ -24,14 +26,51 @@ impl<T: Real + FftNum + RealField> WorkingPrecision for T {}
 /// # Errors
 /// The op is unknown, or the operands are not those of the case.
 pub fn answer(case: &Case, inputs: &[Operand]) -> Result<Vec<Operand>, CellError> {
-    fn of<T: Real>(case: &Case, inputs: &[Operand]) -> Result<Vec<Operand>, CellError> {
+    fn of<T: Element<Wide = f64>>(case: &Case, inputs: &[Operand]) -> Result<Vec<Operand>, CellError> {
         computed_in::<T, f64>(case, inputs)
     }
-    for_dtype!(case.dtype, of(case, inputs))
+    match case.dtype {
+        DType::C64 => complex_in::<f32, f64>(case, inputs),
+        DType::C128 => complex_in::<f64, f64>(case, inputs),
+        dtype => for_dtype!(real dtype, of(case, inputs)),
+    }
 }
 
-/// Returns the answer of a case of elements `T`, computed in `W`.
-pub(crate) fn computed_in<T: Real, W: WorkingPrecision>(
+/// Returns the answer of a case of complex elements with parts `T`, computed in `W`.
+pub(crate) fn complex_in<T: Real, W: WorkingPrecision>(
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Vec<Operand>, CellError>
+where
+    Complex<T>: Element,
+{
+    let dense = |k: usize| -> Result<Vec<Complex<W>>, CellError> {
+        let operand = inputs.get(k).ok_or_else(|| CellError::Failed(format!("{case} lacks operand {k}")))?;
+        let values = T::complex_slice(&operand.as_dense()?.values)?;
+        let widen = |z: &Complex<T>| Complex::new(W::narrow(z.re.widen()), W::narrow(z.im.widen()));
+        Ok(values.iter().map(widen).collect())
+    };
+    let (cols, values) = match case.op.as_str() {
+        "matmul" => (Products::of(case).sides[1], matmul(case, &dense(0)?, &dense(1)?)),
+        "fft" => {
+            let transforms = Transforms::of(case);
+            (transforms.cols, spectrum(&transforms, dense(0)?))
+        }
+        other => {
+            return Err(CellError::Failed(format!("{other} has no problems of {}", case.dtype.words())));
+        }
+    };
+    Ok(vec![complex_matrix::<T, W>(cols, &values)])
+}
+
+fn complex_matrix<T: Real, W: WorkingPrecision>(cols: usize, values: &[Complex<W>]) -> Operand {
+    let round = |z: &Complex<W>| Complex { re: round::<T, W>(z.re), im: round::<T, W>(z.im) };
+    let values = T::into_complex_values(values.iter().map(round).collect());
+    Operand::Dense(Dense { rows: values.len() / cols, cols, values })
+}
+
+/// Returns the answer of a case of real elements `T`, computed in `W`.
+pub(crate) fn computed_in<T: Element<Wide = f64>, W: WorkingPrecision>(
     case: &Case,
     inputs: &[Operand],
 ) -> Result<Vec<Operand>, CellError> {
@@ -58,11 +97,13 @@ pub(crate) fn computed_in<T: Real, W: WorkingPrecision>(
         "transfer-loop" => rounded::<T, W>(n, n, &sines(dense(0)?, SINES)),
         "reduction" => Operand::dense(3, 1, moments(&dense(0)?, pairwise_sum).to_vec()),
         "fft" => {
-            let round = |z: &Complex<W>| Complex { re: round::<T, W>(z.re), im: round::<T, W>(z.im) };
             let transforms = Transforms::of(case);
-            let values: Vec<_> = spectrum(&transforms, &dense(0)?).iter().map(round).collect();
-            let (rows, cols) = (values.len() / transforms.cols, transforms.cols);
-            Operand::Dense(Dense { rows, cols, values: T::into_complex_values(values) })
+            let values = dense(0)?.into_iter().map(|x| Complex::new(x, W::default())).collect();
+            let values = spectrum(&transforms, values);
+            match case.dtype.working() {
+                DType::F64 => complex_matrix::<f64, W>(transforms.cols, &values),
+                _ => complex_matrix::<f32, W>(transforms.cols, &values),
+            }
         }
         "solve" => {
             let [n, columns, systems] = case.extents(["n", "rhs", BATCH]);
@@ -81,15 +122,15 @@ pub(crate) fn computed_in<T: Real, W: WorkingPrecision>(
     }])
 }
 
-fn widened<T: Real, W: WorkingPrecision>(values: &[T]) -> Vec<W> {
-    values.iter().map(|x| Real::from_f64(x.to_f64())).collect()
+fn widened<T: Element<Wide = f64>, W: WorkingPrecision>(values: &[T]) -> Vec<W> {
+    values.iter().map(|x| W::narrow(x.widen())).collect()
 }
 
-fn round<T: Real, W: Real>(x: W) -> T {
-    T::from_f64(x.to_f64())
+fn round<T: Element<Wide = f64>, W: Real>(x: W) -> T {
+    T::narrow(x.widen())
 }
 
-fn rounded<T: Real, W: Real>(rows: usize, cols: usize, values: &[W]) -> Operand {
+fn rounded<T: Element<Wide = f64>, W: Real>(rows: usize, cols: usize, values: &[W]) -> Operand {
     Operand::dense(rows, cols, values.iter().map(|&x| round(x)).collect::<Vec<T>>())
 }
 
@@ -98,7 +139,7 @@ fn apply<W: Real>(x: W, f: impl Fn(f64) -> f64) -> W {
     W::from_f64(f(x.to_f64()))
 }
 
-fn matmul<W: Real>(case: &Case, a: &[W], b: &[W]) -> Vec<W> {
+fn matmul<W: Copy + Default + Add<Output = W> + Mul<Output = W>>(case: &Case, a: &[W], b: &[W]) -> Vec<W> {
     let Products { sides: [m, n, k], batch, transposed: [a_is_transposed, b_is_transposed], .. } =
         Products::of(case);
     // The step from one row to the next, and from one column to the next.
@@ -109,7 +150,7 @@ fn matmul<W: Real>(case: &Case, a: &[W], b: &[W]) -> Vec<W> {
     for (i, c) in c.chunks_mut(n).enumerate() {
         let (a, b) = (&a[i / m * m * k + i % m * a_row..], &b[i / m * k * n..]);
         for l in 0..k {
-            c.iter_mut().enumerate().for_each(|(j, c)| *c += a[l * a_col] * b[l * b_row + j * b_col]);
+            c.iter_mut().enumerate().for_each(|(j, c)| *c = *c + a[l * a_col] * b[l * b_row + j * b_col]);
         }
     }
     c
@@ -142,9 +183,11 @@ fn pairwise_sum<W: Real>(values: &[W]) -> W {
     pairwise_sum(left) + pairwise_sum(right)
 }
 
-/// Returns the full spectra of real arrays.
-pub(crate) fn spectrum<W: WorkingPrecision>(transforms: &Transforms, a: &[W]) -> Vec<Complex<W>> {
-    let mut f: Vec<Complex<W>> = a.iter().map(|&x| Complex::new(x, W::default())).collect();
+/// Returns the full spectra of arrays, in their place.
+pub(crate) fn spectrum<W: WorkingPrecision>(
+    transforms: &Transforms,
+    mut f: Vec<Complex<W>>,
+) -> Vec<Complex<W>> {
     let mut inner = 1;
     for &side in transforms.sides.iter().rev() {
         let plan = FftPlanner::new().plan_fft_forward(side);
@@ -209,7 +252,10 @@ impl<W: Copy> WidenedCsr<'_, W> {
     }
 }
 
-fn spgemm<T: Real, W: WorkingPrecision>(a: &WidenedCsr<W>, b: &WidenedCsr<W>) -> Result<Operand, CellError> {
+fn spgemm<T: Element<Wide = f64>, W: WorkingPrecision>(
+    a: &WidenedCsr<W>,
+    b: &WidenedCsr<W>,
+) -> Result<Operand, CellError> {
     let (mut indptr, mut indices, mut values) = (vec![0], vec![], vec![]);
     let mut sums: Vec<Option<W>> = vec![None; b.csr.cols];
     for i in 0..a.csr.rows {
@@ -228,7 +274,7 @@ fn spgemm<T: Real, W: WorkingPrecision>(a: &WidenedCsr<W>, b: &WidenedCsr<W>) ->
     Ok(Operand::Csr(Csr { rows, cols, indptr, indices, values: T::into_values(values) }))
 }
 
-fn svd<T: Real, W: WorkingPrecision>(case: &Case, a: &[W]) -> Result<Vec<Operand>, CellError> {
+fn svd<T: Element<Wide = f64>, W: WorkingPrecision>(case: &Case, a: &[W]) -> Result<Vec<Operand>, CellError> {
     let [m, n, batch] = case.extents(["m", "n", BATCH]);
     let k = m.min(n);
     let (mut u, mut s, mut vt) = (vec![], vec![], vec![]);

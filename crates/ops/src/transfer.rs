@@ -48,7 +48,7 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let shape = (case.side(), case.side());
     let a = judge::dense::<T>(inputs, 0, "a", shape)?;
     let y = judge::dense::<T>(answer, 0, "y", shape)?;
-    let different = |(y, a): (&T, &T)| match y.bit_pattern() == a.bit_pattern() {
+    let different = |(y, a): (&T, &T)| match y.to_f64().to_bits() == a.to_f64().to_bits() {
         true => 0.0,
         false if y.to_f64().is_finite() => 1.0,
         // NaN and infinity make the count infinite, as with errors.

@@ -14,35 +14,74 @@ pub enum DType {
     F32,
     /// IEEE binary64.
     F64,
+    /// bfloat16: the leading half of a binary32.
+    Bf16,
+    /// IEEE binary16.
+    F16,
+    /// Complex, with two binary32 parts.
+    C64,
+    /// Complex, with two binary64 parts.
+    C128,
 }
 
-names!(DType { F32: "f32", F64: "f64" });
+names!(DType { F32: "f32", F64: "f64", Bf16: "bf16", F16: "f16", C64: "c64", C128: "c128" });
 
 impl DType {
     /// Every element type, in the order reports use.
-    pub const ALL: &'static [DType] = &[DType::F32, DType::F64];
+    pub const ALL: &'static [DType] =
+        &[DType::F32, DType::F64, DType::Bf16, DType::F16, DType::C64, DType::C128];
 
-    /// Returns the name used in the literature: `float32` or `float64`.
+    /// The real types that CPUs compute in.
+    pub const REAL: &'static [DType] = &[DType::F32, DType::F64];
+
+    /// The real types of at most 32 bits and float64.
+    pub const REAL_AND_HALF: &'static [DType] = &[DType::F32, DType::F64, DType::Bf16, DType::F16];
+
+    /// The types whose parts CPUs compute in.
+    pub const REAL_AND_COMPLEX: &'static [DType] = &[DType::F32, DType::F64, DType::C64, DType::C128];
+
+    /// Returns the name used in the literature: `float32`, `bfloat16`, `complex64`.
     pub fn words(self) -> &'static str {
         match self {
             DType::F32 => "float32",
             DType::F64 => "float64",
+            DType::Bf16 => "bfloat16",
+            DType::F16 => "float16",
+            DType::C64 => "complex64",
+            DType::C128 => "complex128",
         }
     }
 
-    /// Unit roundoff: half the distance from 1 to the next larger number.
+    /// Returns the type that arithmetic on elements is done in, part by part: float32 for 16-bit types.
+    pub fn working(self) -> DType {
+        match self {
+            DType::F32 | DType::Bf16 | DType::F16 | DType::C64 => DType::F32,
+            DType::F64 | DType::C128 => DType::F64,
+        }
+    }
+
+    /// Returns whether elements have a real and an imaginary part.
+    pub fn is_complex(self) -> bool {
+        matches!(self, DType::C64 | DType::C128)
+    }
+
+    /// Unit roundoff of an element, or of its parts: half the distance from 1 to the next larger number.
     pub fn unit_roundoff(self) -> f64 {
         match self {
-            DType::F32 => f64::from(f32::EPSILON) / 2.0,
-            DType::F64 => f64::EPSILON / 2.0,
+            DType::Bf16 => 2f64.powi(-8),
+            DType::F16 => 2f64.powi(-11),
+            DType::F32 | DType::C64 => f64::from(f32::EPSILON) / 2.0,
+            DType::F64 | DType::C128 => f64::EPSILON / 2.0,
         }
     }
 
     /// Returns the number of bytes of one element.
     pub fn bytes(self) -> u64 {
         match self {
+            DType::Bf16 | DType::F16 => 2,
             DType::F32 => 4,
-            DType::F64 => 8,
+            DType::F64 | DType::C64 => 8,
+            DType::C128 => 16,
         }
     }
 }

@@ -128,4 +128,6 @@ pub struct Rounding {
     pub input: f64,
     /// Unit roundoff of the sums.
     pub sum: f64,
+    /// Unit roundoff of an element of the answer.
+    pub element: f64,
 }

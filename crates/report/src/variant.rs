@@ -52,13 +52,14 @@ names!(Accuracy { Ieee: "ieee", Tf32: "tf32", F16: "f16", Bf16: "bf16", Emulated
 impl Accuracy {
     /// Returns the rounding from which an answer's bound is made.
     pub fn rounding(self, dtype: DType) -> Rounding {
-        let sum = dtype.unit_roundoff();
+        // Elements are operands as they are, and sums are taken in the working type: an operand of 16 bits is not rounded.
+        let sum = dtype.working().unit_roundoff();
         let input = match self {
             Accuracy::Ieee | Accuracy::Emulated => sum,
-            Accuracy::Tf32 | Accuracy::F16 => 2f64.powi(-11),
-            Accuracy::Bf16 => 2f64.powi(-8),
+            Accuracy::Tf32 | Accuracy::F16 => DType::F16.unit_roundoff(),
+            Accuracy::Bf16 => DType::Bf16.unit_roundoff(),
         };
-        Rounding { input, sum }
+        Rounding { input, sum, element: dtype.unit_roundoff() }
     }
 
     /// Returns whether a result belongs in the headline.

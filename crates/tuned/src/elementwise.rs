@@ -78,15 +78,15 @@ fn blocks_that_keep_memory_busy(cuda: &Cuda) -> u32 {
 /// H200.
 fn few_per_multiprocessor(dtype: DType) -> usize {
     match dtype {
-        DType::F32 => 3584,
         DType::F64 => 5120,
+        _ => 3584,
     }
 }
 
 fn fused<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     setup.reserve_matrices(3)?;
     let mut kernel = FusedElementwise::new(setup.cuda, setup.input::<T>(0)?.len())?;
-    Ok(Resident::<T, T, 2>::like_first(setup)?.job(matrix, move |_, [a, b], y| kernel.run([a, b], y)))
+    Ok(Resident::<T, T, 2>::like_first(setup)?.job(matrix::<T>, move |_, [a, b], y| kernel.run([a, b], y)))
 }
 
 fn unfused<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
@@ -97,7 +97,7 @@ fn unfused<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     let sine = load_step(cuda, "sine", len)?;
     let cosine = load_step(cuda, "cosine", len)?;
     let (mut term, mut sum) = (cuda.alloc(len)?, cuda.alloc(len)?);
-    Ok(Resident::<T, T, 2>::like_first(setup)?.job(matrix, move |Cuda { stream, .. }, [a, b], y| {
+    Ok(Resident::<T, T, 2>::like_first(setup)?.job(matrix::<T>, move |Cuda { stream, .. }, [a, b], y| {
         // y holds the product first, and the answer at the end.
         multiply.run(stream, [a, b], y)?;
         sine.run(stream, [a], &mut term)?;

@@ -178,7 +178,7 @@ fn prepare<T: DeviceElement>(setup: Setup<'_>, refine: bool) -> Result<Box<Prepa
     let cuda = setup.cuda;
     cuda.count_plan();
     let cholesky = Cholesky::<T>::new(cuda, setup.n(), refine)?;
-    let (a, b, x) = (setup.upload(0)?, setup.upload(1)?, cuda.alloc(setup.n())?);
+    let (a, b, x) = (setup.upload::<T>(0)?, setup.upload::<T>(1)?, cuda.alloc(setup.n())?);
     Ok(Prepared::new(CholeskyJob { cholesky, a, b, x }))
 }
 

@@ -114,7 +114,25 @@ fn sizes_by_op(sweeps: &[OpSweep]) -> BTreeMap<String, Vec<u64>> {
 /// Returns one sweep per op of each table. Ops on the command line select among the tables of the file, which keep
 /// their values. An op that no table has uses the defaults of the file, and a table without ops applies to all ops.
 fn resolve_sweeps(cli: &SweepOptions, file: &SweepFile) -> Result<Vec<OpSweep>> {
-    options_by_op(cli, file).iter().filter_map(|(op, asked)| resolve_sweep(op, asked).transpose()).collect()
+    let options = options_by_op(cli, file);
+    let sweeps: Vec<OpSweep> = options
+        .iter()
+        .filter_map(|(op, asked)| resolve_sweep(op, asked).transpose())
+        .collect::<Result<_>>()?;
+    if let Some((op, asked)) = options.first().filter(|_| sweeps.iter().all(|sweep| sweep.dtypes.is_empty()))
+    {
+        let dtypes = asked.dtypes.as_ref().map_or(&[][..], |dtypes| &dtypes.0);
+        anyhow::bail!(
+            "--dtypes {}: {op} has problems of {}; choose one of these, or another op ('gpubench list' has the types of all)",
+            names_of(dtypes),
+            names_of(op::find(op).map_or(DType::REAL, |op| op.about().dtypes))
+        );
+    }
+    Ok(sweeps.into_iter().filter(|sweep| !sweep.dtypes.is_empty()).collect())
+}
+
+fn names_of(dtypes: &[DType]) -> String {
+    dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the op of each sweep with the options that apply to it.
@@ -198,10 +216,12 @@ fn resolve_sweep(name: &str, asked: &SweepOptions) -> Result<Option<OpSweep>> {
         [] => sizes,
         shapes => distinct(shapes.iter().flat_map(|one| one.sizes.clone())),
     };
+    let has_type = |dtype: &DType| op.is_none_or(|op| op.about().dtypes.contains(dtype));
+    let dtypes = asked.dtypes.clone().map_or_else(default_dtypes, |dtypes| dtypes.0);
     Ok((!sizes.is_empty()).then(|| OpSweep {
         op: name.to_owned(),
         sizes,
-        dtypes: asked.dtypes.clone().map_or_else(default_dtypes, |dtypes| dtypes.0),
+        dtypes: dtypes.into_iter().filter(has_type).collect(),
         density: default_density.map(|density| given.unwrap_or(density)),
         matrices: matrices.iter().map(|matrix| matrix.identity.clone()).collect(),
         backends: asked.backends.clone().map_or_else(default_backends, |backends| backends.0.names),

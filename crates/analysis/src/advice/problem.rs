@@ -20,6 +20,12 @@ pub struct CallProblem {
 /// Matrices that are stored column by column are the transposed ones stored row by row, as gpubench's are.
 pub fn problem(call: &Call) -> Option<CallProblem> {
     let dtype = DType::ALL.iter().copied().find(|dtype| dtype.name() == call.dtype)?;
+    // The records of transforms have the type of the parts.
+    let dtype = match (call.routine.as_str(), call.flags.as_str(), dtype) {
+        ("fft", "C", DType::F32) => DType::C64,
+        ("fft", "C", DType::F64) => DType::C128,
+        _ => dtype,
+    };
     let (m, n, k) = (call.m, call.n, call.k);
     let transposed =
         |index: usize| call.flags.chars().nth(index).is_some_and(|flag| flag == 'T' || flag == 'C');
@@ -42,8 +48,8 @@ pub fn problem(call: &Call) -> Option<CallProblem> {
         "gesdd" | "gesvd" if call.flags.starts_with(['S', 'A']) => {
             (("svd", vec![("m", m), ("n", n)], None), 1.0)
         }
-        // A transform back to real data has the passes of one from it, in reverse.
-        "fft" if ["R", "B"].contains(&call.flags.as_str()) => {
+        // A transform back, to real data or of complex ones, has the passes of one forward.
+        "fft" if ["R", "B", "C"].contains(&call.flags.as_str()) => {
             let names = ["nx", "ny", "nz"].into_iter().zip(call.extents.iter().copied());
             (("fft", names.chain([(BATCH, call.batch)]).collect(), None), 1.0)
         }
@@ -57,7 +63,7 @@ pub fn problem(call: &Call) -> Option<CallProblem> {
         return None;
     }
     let shape = Shape::of(fixed.chain(word)).ok()?;
-    let known = op::find(name)?;
+    let known = op::find(name).filter(|op| op.about().dtypes.contains(&dtype))?;
     if known.refuse_shape(&shape).is_some() {
         return None;
     }

@@ -4,8 +4,8 @@
 use crate::contents::{Memory, host};
 use gpubench_ops::{self as op, Decisive};
 use gpubench_report::case::Case;
+use gpubench_report::data::Operand;
 use gpubench_report::data::hash::fnv1a;
-use gpubench_report::data::{Operand, Values};
 
 use super::rule::AnswerFault;
 
@@ -33,7 +33,7 @@ impl AnswerMemory {
     }
 
     fn right(&self, inputs: &[Operand]) -> u64 {
-        let value = self.decisive.and_then(|at| element(inputs.get(at.operand)?, at.element));
+        let value = self.decisive.and_then(|at| inputs.get(at.operand)?.values().real_part(at.element));
         fnv1a(0, &value.unwrap_or_default().to_bits().to_le_bytes())
     }
 
@@ -60,14 +60,6 @@ impl AnswerMemory {
 
     pub(super) fn is_nan(&self) -> bool {
         self.words == [NAN; 2]
-    }
-}
-
-fn element(operand: &Operand, index: usize) -> Option<f64> {
-    match operand.values() {
-        Values::F32(values) => values.get(index).map(|value| f64::from(*value)),
-        Values::F64(values) => values.get(index).copied(),
-        Values::C32(_) | Values::C64(_) => None,
     }
 }
 

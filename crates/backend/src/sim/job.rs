@@ -149,7 +149,7 @@ impl Job for SimJob {
 
 /// Changes one entry, to NaN where `nan`, or adds one to a matrix that stores none.
 fn spoil(part: &mut Operand, nan: bool, chance: u64) {
-    let (factor, term) = if nan { (f32::NAN, f32::NAN) } else { (1.5, 1.0) };
+    let (factor, term) = if nan { (f64::NAN, f64::NAN) } else { (1.5, 1.0) };
     if let Operand::Csr(csr) = part
         && csr.nnz() == 0
     {
@@ -158,24 +158,12 @@ fn spoil(part: &mut Operand, nan: bool, chance: u64) {
     }
     let values = part.values_mut();
     let index = usize::try_from(chance % values.len().max(1) as u64).unwrap_or(0);
-    let single = |x: &mut f32| *x = *x * factor + term;
-    let double = |x: &mut f64| *x = *x * f64::from(factor) + f64::from(term);
-    let spoilt = match values {
-        Values::F32(v) => v.get_mut(index).map(single),
-        Values::F64(v) => v.get_mut(index).map(double),
-        Values::C32(v) => v.get_mut(index).map(|z| single(&mut z.re)),
-        Values::C64(v) => v.get_mut(index).map(|z| double(&mut z.re)),
-    };
     // An answer without elements stays as it is.
-    spoilt.unwrap_or_default();
+    values.change_real_part(index, |x| x * factor + term);
 }
 
 fn add_entry(csr: &mut Csr) {
     csr.indices.push(0);
     csr.indptr.iter_mut().skip(1).for_each(|offset| *offset = 1);
-    match &mut csr.values {
-        Values::F32(v) => v.push(1.0),
-        Values::F64(v) => v.push(1.0),
-        Values::C32(_) | Values::C64(_) => {}
-    }
+    csr.values = Values::single(csr.values.dtype(), 1.0);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::{Accuracy, Peaks, Shapes, Side, Variant};
 use anyhow::{Context, bail, ensure};
-use gpubench_ops::OPS;
+use gpubench_ops::{OPS, Op};
 use gpubench_report::Origin;
 use gpubench_report::case::{Cache, Case, DType};
 use gpubench_report::data::hash::fnv1a;
@@ -168,23 +168,22 @@ impl Script {
 
     /// Returns the variants, one for each op a `[[variant]]` matches, in the order of ops.
     pub(crate) fn variants(&self) -> Vec<Variant> {
-        let of_op = |op: &'static str| {
-            self.variants.iter().map(Spanned::get_ref).filter(move |named| named.does(op)).map(move |named| {
-                Variant {
-                    op: Cow::Borrowed(op),
-                    name: Cow::Owned(named.name.clone()),
-                    summary: Cow::Owned(named.summary.clone()),
-                    side: named.side.unwrap_or(Side::Gpu),
-                    accuracy: named.accuracy.unwrap_or(Accuracy::Ieee),
-                    origin: named.origin,
-                    default: named.default.unwrap_or(true),
-                    dtypes: named.dtypes.clone().map_or(Cow::Borrowed(DType::ALL), Cow::Owned),
-                    shapes: Shapes::Any,
-                    library: named.library.clone().map(Cow::Owned),
-                }
+        let of_op = |op: &'static &'static dyn Op| {
+            let named = self.variants.iter().map(Spanned::get_ref);
+            named.filter(move |named| named.does(op.name())).map(move |named| Variant {
+                op: Cow::Borrowed(op.name()),
+                name: Cow::Owned(named.name.clone()),
+                summary: Cow::Owned(named.summary.clone()),
+                side: named.side.unwrap_or(Side::Gpu),
+                accuracy: named.accuracy.unwrap_or(Accuracy::Ieee),
+                origin: named.origin,
+                default: named.default.unwrap_or(true),
+                dtypes: named.dtypes.clone().map_or(Cow::Borrowed(op.about().dtypes), Cow::Owned),
+                shapes: Shapes::Any,
+                library: named.library.clone().map(Cow::Owned),
             })
         };
-        OPS.iter().flat_map(|op| of_op(op.name())).collect()
+        OPS.iter().flat_map(of_op).collect()
     }
 
     /// Returns the peaks that it names, completed by the rates of its variants.

@@ -1,4 +1,4 @@
-//! The FFT of MKL (DFTI) of real arrays, on MKL's threads.
+//! The FFT of MKL (DFTI) of real and complex arrays, on MKL's threads.
 //!
 //! Names and constants are those of the [oneMKL Developer
 //! Reference](https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/), "FFT Functions".
@@ -9,10 +9,10 @@ use std::marker::PhantomData;
 
 use gpubench_ops::fft::Transforms;
 use gpubench_report::case::DType;
-use gpubench_report::data::Real;
 use rustfft::num_complex::Complex;
 
 use super::blas::Provider;
+use crate::ops::fft::Sample;
 use crate::{CellError, CellResult};
 
 const NUMBER_OF_TRANSFORMS: c_int = 7;
@@ -22,6 +22,7 @@ const INPUT_STRIDES: c_int = 12;
 const OUTPUT_STRIDES: c_int = 13;
 const INPUT_DISTANCE: c_int = 14;
 const OUTPUT_DISTANCE: c_int = 15;
+const COMPLEX: c_int = 32;
 const REAL: c_int = 33;
 const SINGLE: c_int = 35;
 const DOUBLE: c_int = 36;
@@ -61,7 +62,7 @@ impl DftiRoutines {
     }
 }
 
-/// The transforms of real arrays to the leading half of the columns of their spectra, on MKL's threads.
+/// The transforms of real arrays to the leading half of the columns of their spectra, or of complex arrays, on MKL's threads.
 pub(crate) struct MklTransform<T> {
     dfti: DftiRoutines,
     handle: DftiHandle,
@@ -72,7 +73,7 @@ pub(crate) struct MklTransform<T> {
 // SAFETY: the descriptor may be used on any thread (Developer Reference, "FFT Functions": they are thread-safe).
 unsafe impl<T> Send for MklTransform<T> {}
 
-impl<T: Real> MklTransform<T> {
+impl<T: Sample> MklTransform<T> {
     /// Plans transforms for the number of threads that MKL is set to. Fails if the library has no DFTI, or refuses an extent.
     pub(crate) fn new(mkl: &Provider, transforms: &Transforms) -> CellResult<Self> {
         let long = |extent: usize| c_long::try_from(extent).map_err(failed);
@@ -83,21 +84,19 @@ impl<T: Real> MklTransform<T> {
         lengths.iter().skip(1).rev().for_each(|side| strides.push(strides[strides.len() - 1] * side));
         strides.push(0);
         strides.reverse();
-        let precision = match T::DTYPE {
-            DType::F32 => SINGLE,
-            DType::F64 => DOUBLE,
-        };
+        let precision = if T::DTYPE.working() == DType::F64 { DOUBLE } else { SINGLE };
+        let domain = if T::DTYPE.is_complex() { COMPLEX } else { REAL };
         let (dfti, handle) = (DftiRoutines::of(mkl).map_err(failed)?, std::ptr::null_mut());
         let elements = transforms.elements();
         let mut made = MklTransform { dfti, handle, elements, element: PhantomData };
         // SAFETY: one dimension is followed by a length of the type MKL_LONG, several by as many lengths.
         let status = unsafe {
             match lengths[..] {
-                [length] => (made.dfti.create)(&raw mut made.handle, precision, REAL, 1, length),
+                [length] => (made.dfti.create)(&raw mut made.handle, precision, domain, 1, length),
                 _ => (made.dfti.create)(
                     &raw mut made.handle,
                     precision,
-                    REAL,
+                    domain,
                     lengths.len() as c_long,
                     lengths.as_ptr(),
                 ),
@@ -123,9 +122,9 @@ impl<T: Real> MklTransform<T> {
         Ok(made)
     }
 
-    /// Writes the leading half of the columns of every row of `output`, up to the middle one, whose rows are as long as those of `input`.
+    /// Writes every row of `output`, of real arrays the leading half of the columns up to the middle one. Rows are as long as those of `input`.
     /// Panics if one of them has another number of elements.
-    pub(crate) fn transform(&self, input: &[T], output: &mut [Complex<T>]) -> CellResult<()> {
+    pub(crate) fn transform(&self, input: &[T], output: &mut [Complex<T::Part>]) -> CellResult<()> {
         assert_eq!((input.len(), output.len()), (self.elements, self.elements));
         let (input, output) = (input.as_ptr().cast_mut().cast(), output.as_mut_ptr().cast::<c_void>());
         // SAFETY: the descriptor is committed, for as many elements of this type as the input has, which a transform that is not in place

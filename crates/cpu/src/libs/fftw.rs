@@ -10,15 +10,14 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::ops::fft::Sample;
 use crate::{CellError, CellResult, Unavailable};
 use gpubench_backend::Finding;
 use gpubench_backend::host::install_folders::InstallFolders;
 use gpubench_backend::host::shared_library::SharedLibrary;
 use gpubench_ops::fft::Transforms;
 use gpubench_report::case::DType;
-use gpubench_report::data::Real;
 use rayon::prelude::*;
-use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 
 /// The display name, without the element type.
@@ -32,6 +31,8 @@ const SERVES: &str = "fft/fftw-2d";
 /// Flags of plans: chosen by timing, and for data at any address.
 const MEASURE: c_uint = 0;
 const UNALIGNED: c_uint = 1 << 1;
+/// Sign of the exponent of a forward transform.
+const FORWARD: c_int = -1;
 /// Longest time to choose a plan by timing, in seconds; then the best so far is taken.
 const PLAN_S: f64 = 10.0;
 
@@ -45,6 +46,8 @@ pub(crate) struct Fftw {
     destroy_plan: unsafe extern "C" fn(FftwPlan),
     alignment_of: unsafe extern "C" fn(*mut c_void) -> c_int,
     plan_many_dft_r2c: PlanManyReal,
+    plan_many_dft: PlanManyComplex,
+    execute_dft: unsafe extern "C" fn(FftwPlan, *mut c_void, *mut c_void),
     execute_dft_r2c: unsafe extern "C" fn(FftwPlan, *mut c_void, *mut c_void),
     set_timelimit: unsafe extern "C" fn(f64),
     plan_with_nthreads: unsafe extern "C" fn(c_int),
@@ -64,6 +67,23 @@ type PlanManyReal = unsafe extern "C" fn(
     c_int,
     *mut c_void,
     *const c_int,
+    c_int,
+    c_int,
+    c_uint,
+) -> FftwPlan;
+
+/// Arguments as those of [`PlanManyReal`], and the sign of the exponent before the flags.
+type PlanManyComplex = unsafe extern "C" fn(
+    c_int,
+    *const c_int,
+    c_int,
+    *mut c_void,
+    *const c_int,
+    c_int,
+    c_int,
+    *mut c_void,
+    *const c_int,
+    c_int,
     c_int,
     c_int,
     c_uint,
@@ -90,6 +110,8 @@ impl Fftw {
                 destroy_plan: library.symbol(&name(dtype, "destroy_plan"))?,
                 alignment_of: library.symbol(&name(dtype, "alignment_of"))?,
                 plan_many_dft_r2c: library.symbol(&name(dtype, "plan_many_dft_r2c"))?,
+                plan_many_dft: library.symbol(&name(dtype, "plan_many_dft"))?,
+                execute_dft: library.symbol(&name(dtype, "execute_dft"))?,
                 execute_dft_r2c: library.symbol(&name(dtype, "execute_dft_r2c"))?,
                 set_timelimit: library.symbol(&name(dtype, "set_timelimit"))?,
                 plan_with_nthreads: open_threads(path, dtype)?,
@@ -100,7 +122,7 @@ impl Fftw {
     }
 
     /// Returns the alignments of an input and an output, by which FFTW chooses instructions.
-    fn alignments<T>(&self, input: &[T], output: &[Complex<T>]) -> [c_int; 2] {
+    fn alignments<T, C>(&self, input: &[T], output: &[C]) -> [c_int; 2] {
         let addresses = [input.as_ptr().cast_mut().cast(), output.as_ptr().cast_mut().cast::<c_void>()];
         // SAFETY: the routine only looks at the addresses.
         addresses.map(|address| unsafe { (self.alignment_of)(address) })
@@ -111,8 +133,8 @@ impl Fftw {
 /// number of threads of plans.
 fn open_threads(fftw: &Path, dtype: DType) -> Result<unsafe extern "C" fn(c_int), String> {
     let file = fftw.with_file_name(match dtype {
-        DType::F32 => "libfftw3f_threads.so.3",
         DType::F64 => "libfftw3_threads.so.3",
+        _ => "libfftw3f_threads.so.3",
     });
     let opened = || {
         // SAFETY: what is loaded is FFTW, which has no initialisers; types are those of its header. Nobody else is in the
@@ -150,12 +172,12 @@ unsafe extern "C" fn on_rayon(work: LoopBody, data: *mut c_char, size: usize, jo
 
 /// Loads the libraries and describes them for `doctor`.
 pub(crate) fn findings() -> Vec<Finding> {
-    DType::ALL.iter().map(|&dtype| finding(dtype, Fftw::of(dtype))).collect()
+    DType::REAL.iter().map(|&dtype| finding(dtype, Fftw::of(dtype))).collect()
 }
 
 /// Describes the loaded libraries for reports.
 pub(crate) fn loaded() -> Vec<Finding> {
-    let loaded = DType::ALL.iter().filter_map(|&dtype| Some((dtype, storage(dtype).get()?.as_ref().ok()?)));
+    let loaded = DType::REAL.iter().filter_map(|&dtype| Some((dtype, storage(dtype).get()?.as_ref().ok()?)));
     loaded.map(|(dtype, fftw)| finding(dtype, Ok(fftw))).collect()
 }
 
@@ -169,8 +191,8 @@ fn storage(dtype: DType) -> &'static OnceLock<Result<Fftw, Unavailable>> {
     static SINGLE: OnceLock<Result<Fftw, Unavailable>> = OnceLock::new();
     static DOUBLE: OnceLock<Result<Fftw, Unavailable>> = OnceLock::new();
     match dtype {
-        DType::F32 => &SINGLE,
         DType::F64 => &DOUBLE,
+        _ => &SINGLE,
     }
 }
 
@@ -193,8 +215,8 @@ fn load(machine: &InstallFolders, dtype: DType) -> Result<Fftw, Unavailable> {
     }
     let none = || format!("no {NAME} library for {} was found", dtype.words());
     let fix = match dtype {
-        DType::F32 => "sudo apt-get install libfftw3-single3 (or: conda install fftw)",
         DType::F64 => "sudo apt-get install libfftw3-double3 (or: conda install fftw)",
+        _ => "sudo apt-get install libfftw3-single3 (or: conda install fftw)",
     };
     Err(Unavailable::new(unusable.unwrap_or_else(none), fix))
 }
@@ -202,8 +224,8 @@ fn load(machine: &InstallFolders, dtype: DType) -> Result<Fftw, Unavailable> {
 /// Returns the candidate files, nearest to the user first: active environments before the system.
 fn files(machine: &InstallFolders, dtype: DType) -> Vec<PathBuf> {
     let name = match dtype {
-        DType::F32 => "libfftw3f.so.3",
         DType::F64 => "libfftw3.so.3",
+        _ => "libfftw3f.so.3",
     };
     let prefixes = machine.python_prefixes();
     let environments = prefixes.iter().flat_map(|prefix| ["lib", "lib64"].map(|folder| prefix.join(folder)));
@@ -213,12 +235,12 @@ fn files(machine: &InstallFolders, dtype: DType) -> Vec<PathBuf> {
 
 fn name(dtype: DType, symbol: &str) -> String {
     match dtype {
-        DType::F32 => format!("fftwf_{symbol}"),
         DType::F64 => format!("fftw_{symbol}"),
+        _ => format!("fftwf_{symbol}"),
     }
 }
 
-/// A plan of the transforms of real arrays to the leading half of the columns of their spectra.
+/// A plan of the transforms of real arrays to the leading half of the columns of their spectra, or of complex arrays.
 pub(crate) struct FftwTransform<T> {
     fftw: &'static Fftw,
     elements: usize,
@@ -231,18 +253,18 @@ pub(crate) struct FftwTransform<T> {
 // SAFETY: a plan is only read by executions and destroyed by its owner alone.
 unsafe impl<T> Send for FftwTransform<T> {}
 
-impl<T: Real + FftNum> FftwTransform<T> {
+impl<T: Sample> FftwTransform<T> {
     /// Plans transforms on `threads` threads for a copy of `input`, by timing them into `output`. Fails if a library is missing, or refuses
     /// an extent. Panics if an array has another number of elements.
     pub(crate) fn new(
         transforms: &Transforms,
         threads: usize,
         input: &[T],
-        output: &mut [Complex<T>],
+        output: &mut [Complex<T::Part>],
     ) -> CellResult<Self> {
         let elements = transforms.elements();
         assert_eq!((input.len(), output.len()), (elements, elements));
-        let fftw = Fftw::of(T::DTYPE)?;
+        let fftw = Fftw::of(T::DTYPE.working())?;
         let refused = || CellError::Failed(format!("FFTW makes no plan for {transforms:?}"));
         let int = |number: usize| c_int::try_from(number).map_err(|_| refused());
         let sides = transforms.sides.iter().map(|side| int(*side)).collect::<CellResult<Vec<c_int>>>()?;
@@ -259,9 +281,16 @@ impl<T: Real + FftNum> FftwTransform<T> {
             let (_alone, sides) = (planner(), sides.as_ptr());
             (fftw.plan_with_nthreads)(threads);
             (fftw.set_timelimit)(PLAN_S);
-            (fftw.plan_many_dft_r2c)(
-                rank, sides, batch, source, sides, 1, distance, target, sides, 1, distance, flags,
-            )
+            if T::DTYPE.is_complex() {
+                (fftw.plan_many_dft)(
+                    rank, sides, batch, source, sides, 1, distance, target, sides, 1, distance, FORWARD,
+                    flags,
+                )
+            } else {
+                (fftw.plan_many_dft_r2c)(
+                    rank, sides, batch, source, sides, 1, distance, target, sides, 1, distance, flags,
+                )
+            }
         };
         if plan.is_null() {
             return Err(refused());
@@ -270,18 +299,22 @@ impl<T: Real + FftNum> FftwTransform<T> {
     }
 
     /// Returns whether the plan is for arrays with the alignments of these.
-    pub(crate) fn is_for(&self, input: &[T], output: &[Complex<T>]) -> bool {
+    pub(crate) fn is_for(&self, input: &[T], output: &[Complex<T::Part>]) -> bool {
         self.alignments.is_none_or(|planned| planned == self.fftw.alignments(input, output))
     }
 
-    /// Writes the leading half of the columns of every row of `output`, up to the middle one, whose rows are as long as those of `input`.
+    /// Writes every row of `output`, of real arrays the leading half of the columns up to the middle one. Rows are as long as those of `input`.
     /// Panics if one of them has another number of elements, or the plan [is not for](FftwTransform::is_for) them.
-    pub(crate) fn transform(&self, input: &[T], output: &mut [Complex<T>]) {
+    pub(crate) fn transform(&self, input: &[T], output: &mut [Complex<T::Part>]) {
         assert_eq!((input.len(), output.len()), (self.elements, self.elements));
         assert!(self.is_for(input, output), "arrays were moved");
         let (source, target) = (input.as_ptr().cast_mut().cast(), output.as_mut_ptr().cast::<c_void>());
         // SAFETY: the plan is for arrays of as many elements of this type, with these alignments; it only reads the input.
-        unsafe { (self.fftw.execute_dft_r2c)(self.plan, source, target) };
+        unsafe {
+            let execute =
+                if T::DTYPE.is_complex() { self.fftw.execute_dft } else { self.fftw.execute_dft_r2c };
+            execute(self.plan, source, target);
+        }
     }
 }
 

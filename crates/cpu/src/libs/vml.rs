@@ -23,8 +23,8 @@ pub(crate) struct VmlFunctions<T> {
 impl<T: Real> VmlFunctions<T> {
     pub(crate) fn of(mkl: &Provider) -> CellResult<Self> {
         let (sine, cosine) = match T::DTYPE {
-            DType::F32 => ("vsSin", "vsCos"),
             DType::F64 => ("vdSin", "vdCos"),
+            _ => ("vsSin", "vsCos"),
         };
         let functions = || -> Result<Self, String> {
             // SAFETY: the types are those of MKL's headers, where MKL_INT is `int` in the interface that gpubench chose.

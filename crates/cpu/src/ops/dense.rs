@@ -2,7 +2,7 @@
 
 use gpubench_backend::contents::{Contents, host};
 use gpubench_backend::{Job, JobTraits, Lent, Prepared};
-use gpubench_report::data::{Operand, Plain, Real};
+use gpubench_report::data::{Element, Operand};
 use ndarray::{ArrayView2, ArrayViewMut2};
 
 use super::variants::{JobRequest, PreparedJob};
@@ -45,7 +45,7 @@ struct MatrixJob<K, T, R, const N: usize> {
 }
 
 /// Prepares a job that can choose among `thread_choices`, none if there is no choice.
-pub(super) fn prepared<T: Real, R: Plain + 'static, const N: usize>(
+pub(super) fn prepared<T: Element, R: Element, const N: usize>(
     matrices: Matrices<T, R, N>,
     kernel: impl MatrixKernel<T, R, N> + 'static,
     thread_choices: Vec<usize>,
@@ -55,7 +55,7 @@ pub(super) fn prepared<T: Real, R: Plain + 'static, const N: usize>(
     Ok(Prepared::with(traits, MatrixJob { kernel, matrices, restore, problem: None }))
 }
 
-impl<T: Plain, R: Plain, K: MatrixKernel<T, R, N>, const N: usize> Job for MatrixJob<K, T, R, N> {
+impl<T: Element, R: Element, K: MatrixKernel<T, R, N>, const N: usize> Job for MatrixJob<K, T, R, N> {
     fn reset(&mut self) -> CellResult<()> {
         self.restore.into_iter().for_each(|restore| restore(&mut self.matrices));
         Ok(())
@@ -118,6 +118,12 @@ impl<T: Copy> KernelWorkspace for Vec<T> {
     }
 }
 
+impl<W: KernelWorkspace> KernelWorkspace for [W; 2] {
+    fn show(&self, show: ShowMemory<'_>) {
+        self.iter().for_each(|part| part.show(show));
+    }
+}
+
 impl KernelWorkspace for faer::dyn_stack::MemBuffer {
     fn show(&self, show: ShowMemory<'_>) {
         show(self);
@@ -156,7 +162,7 @@ where
 }
 
 /// Prepares a job that computes on a pool of threads, with the choices of the pool.
-pub(super) fn on_pool<T: Real, R: Plain + 'static, C, W, const N: usize>(
+pub(super) fn on_pool<T: Element, R: Element, C, W, const N: usize>(
     matrices: Matrices<T, R, N>,
     pool: C,
     workspace: W,
@@ -172,17 +178,13 @@ where
 }
 
 /// Takes the operands of a case, and fills a result of the shape of the first with one value, so that its pages exist.
-pub(super) fn like_first<T: Real, const N: usize>(
+pub(super) fn like_first<T: Element, const N: usize>(
     request: &mut JobRequest<'_>,
     fill: T,
 ) -> CellResult<Matrices<T, T, N>> {
     let inputs: [HostMatrix<T>; N] = request.operands()?;
     let [rows, cols] = inputs.first().map_or([0; 2], HostMatrix::shape);
-    Ok(Matrices {
-        inputs,
-        copy: vec![],
-        results: vec![HostMatrix::real(rows, cols, vec![fill; rows * cols])],
-    })
+    Ok(Matrices { inputs, copy: vec![], results: vec![HostMatrix::new(rows, cols, vec![fill; rows * cols])] })
 }
 
 /// Returns a square matrix as ndarray shows it.
@@ -201,7 +203,7 @@ pub(super) fn view_mut<T>(matrix: &mut [T]) -> CellResult<ArrayViewMut2<'_, T>> 
 type SquareFunction<T, const N: usize> = fn(&[HostMatrix<T>; N], &mut HostMatrix<T>) -> CellResult<()>;
 
 /// Prepares a job that computes its square result on the calling thread.
-pub(super) fn on_one_thread<T: Real, const N: usize>(
+pub(super) fn on_one_thread<T: Element, const N: usize>(
     mut request: JobRequest<'_>,
     compute: SquareFunction<T, N>,
 ) -> PreparedJob {
@@ -213,7 +215,7 @@ pub(super) fn on_one_thread<T: Real, const N: usize>(
 
 /// Prepares a job on at most `threads` threads: `compute` writes a part of the result from the same parts of the
 /// operands.
-pub(super) fn partitioned<T: Real, const N: usize>(
+pub(super) fn partitioned<T: Element, const N: usize>(
     mut request: JobRequest<'_>,
     threads: usize,
     compute: impl Fn([&[T]; N], &mut [T]) + Sync + 'static,

@@ -2,7 +2,10 @@
 //! a launch per element (`host-loop`).
 
 use gpubench_backend::Shapes;
-use gpubench_report::data::Real;
+use gpubench_report::case::DType;
+use gpubench_report::data::{Element, Real};
+use half::slice::HalfFloatSliceExt;
+use half::{bf16, f16};
 use ndarray::Zip;
 use rustfft::num_traits::Float;
 
@@ -18,8 +21,19 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         by_dtype!(mkl),
     )
     .of_shapes(Shapes::Any),
-    variant("plain", Scope::Default, "one loop, libm's sine and cosine, all threads", by_dtype!(plain))
-        .of_shapes(Shapes::Any),
+    variant(
+        "plain",
+        Scope::Default,
+        "one loop in float32 or float64, libm's sine and cosine, all threads",
+        |request| match request.case.dtype {
+            DType::Bf16 => plain_half::<bf16>(request),
+            DType::F16 => plain_half::<f16>(request),
+            DType::F64 => plain::<f64>(request),
+            _ => plain::<f32>(request),
+        },
+    )
+    .of_shapes(Shapes::Any)
+    .of_types(DType::REAL_AND_HALF),
     variant("ndarray", Scope::Further, "ndarray Zip, one pass, libm, one thread", by_dtype!(one_pass)),
     variant(
         "temporaries",
@@ -64,9 +78,29 @@ fn mkl<T: Real>(request: JobRequest<'_>) -> PreparedJob {
 
 fn plain<T: Real + Float>(request: JobRequest<'_>) -> PreparedJob {
     let threads = request.threads;
+    partitioned::<T, 2>(request, threads, |[a, b], y| expression(a, b, y))
+}
+
+fn expression<T: Float>(a: &[T], b: &[T], y: &mut [T]) {
+    for ((y, &a), &b) in y.iter_mut().zip(a).zip(b) {
+        *y = a * b + a.sin() + b.cos();
+    }
+}
+
+/// Widens blocks to float32, computes in it, and rounds the answer.
+fn plain_half<T: Element>(request: JobRequest<'_>) -> PreparedJob
+where
+    [T]: HalfFloatSliceExt,
+{
+    let threads = request.threads;
     partitioned::<T, 2>(request, threads, |[a, b], y| {
-        for ((y, &a), &b) in y.iter_mut().zip(a).zip(b) {
-            *y = a * b + a.sin() + b.cos();
+        let [mut wide_a, mut wide_b, mut wide_y] = [[0f32; BLOCK]; 3];
+        for ((a, b), y) in a.chunks(BLOCK).zip(b.chunks(BLOCK)).zip(y.chunks_mut(BLOCK)) {
+            let len = y.len();
+            a.convert_to_f32_slice(&mut wide_a[..len]);
+            b.convert_to_f32_slice(&mut wide_b[..len]);
+            expression(&wide_a[..len], &wide_b[..len], &mut wide_y[..len]);
+            y.convert_from_f32_slice(&wide_y[..len]);
         }
     })
 }

@@ -3,30 +3,51 @@
 use faer::{Accum, MatMut, MatRef};
 use gpubench_backend::Shapes;
 use gpubench_ops::matmul::Products;
-use gpubench_report::data::Real;
+use gpubench_report::case::DType;
+use gpubench_report::data::{Element, Real};
+use half::slice::HalfFloatSliceExt;
+use half::{bf16, f16};
 use ndarray::{LinalgScalar, linalg};
 use rayon::prelude::*;
+use rustfft::num_complex::Complex;
 
 use super::dense::{Matrices, on_one_thread, on_pool, view, view_mut};
-use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
+use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, by_type, variant};
 use crate::CellResult;
-use crate::libs::blas::{Blas, BlasThreads};
+use crate::libs::blas::{BlasThreads, Gemm};
 use crate::operands::HostMatrix;
 use crate::threads::Faer;
 use crate::threads::partition::Partition;
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
-    variant("", Scope::Blas, "{} gemm", by_dtype!(blas)).of_shapes(Shapes::Any),
+    variant("", Scope::Blas, "{} gemm", by_type!(blas))
+        .of_shapes(Shapes::Any)
+        .of_types(DType::REAL_AND_COMPLEX),
+    variant("-half", Scope::Mkl, "{} gemm of 16-bit operands, float32 answer", half)
+        .of_shapes(Shapes::Any)
+        .of_types(HALF),
+    variant(
+        "-widened",
+        Scope::Blas,
+        "16-bit operands widened to float32, then {} gemm, float32 answer",
+        widened,
+    )
+    .of_shapes(Shapes::Any)
+    .of_types(HALF),
     variant(
         "-spread",
         Scope::Blas,
         "{} gemm on one thread for each product, the products of a batch spread over the cores",
-        by_dtype!(spread),
+        by_type!(spread),
     )
-    .of_shapes(Shapes::Batches),
-    variant("-batch", Scope::Mkl, "{} gemm_batch_strided, one call for a batch", by_dtype!(batch))
-        .of_shapes(Shapes::Batches),
-    variant("faer", Scope::Default, "faer, all threads", by_dtype!(faer)).of_shapes(Shapes::Any),
+    .of_shapes(Shapes::Batches)
+    .of_types(DType::REAL_AND_COMPLEX),
+    variant("-batch", Scope::Mkl, "{} gemm_batch_strided, one call for a batch", by_type!(batch))
+        .of_shapes(Shapes::Batches)
+        .of_types(DType::REAL_AND_COMPLEX),
+    variant("faer", Scope::Default, "faer, all threads", by_type!(faer))
+        .of_shapes(Shapes::Any)
+        .of_types(DType::REAL_AND_COMPLEX),
     variant(
         "ndarray",
         Scope::Further,
@@ -35,13 +56,18 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
     ),
 ];
 
+/// The types of 16 bits.
+const HALF: &[DType] = &[DType::Bf16, DType::F16];
+
 /// The largest side at which fewer than all threads may be faster.
 const MAX_CHOICE_SIDE: usize = 1024;
 
 /// Takes the operands, and fills the results with zeros, so that their pages exist.
-fn matrices<T: Real>(products: &Products, request: &mut JobRequest<'_>) -> CellResult<Matrices<T, T, 2>> {
-    let (rows, cols) = (products.batch * products.sides[0], products.sides[1]);
-    let results = vec![HostMatrix::real(rows, cols, vec![T::default(); rows * cols])];
+fn matrices<T: Element, C: Element>(
+    products: &Products,
+    request: &mut JobRequest<'_>,
+) -> CellResult<Matrices<T, C, 2>> {
+    let results = vec![HostMatrix::zeros(products.batch * products.sides[0], products.sides[1])];
     Ok(Matrices { inputs: request.operands()?, copy: vec![], results })
 }
 
@@ -49,11 +75,11 @@ fn slices<T>(inputs: &[HostMatrix<T>; 2]) -> [&[T]; 2] {
     inputs.each_ref().map(|input| &input[..])
 }
 
-fn blas<T: Blas>(mut request: JobRequest<'_>) -> PreparedJob {
+fn blas<T: Gemm>(mut request: JobRequest<'_>) -> PreparedJob {
     let products = Products::of(request.case);
     let [.., c_len] = products.lens();
     let pool = BlasThreads::new(request.threads, request.blas()?, products.side(), MAX_CHOICE_SIDE)?;
-    let matrices = matrices::<T>(&products, &mut request)?;
+    let matrices = matrices::<T, _>(&products, &mut request)?;
     on_pool(matrices, pool, (), None, move |pool, (), Matrices { inputs, results, .. }| {
         let provider = pool.provider();
         let mut results = results[0].chunks_mut(c_len).enumerate();
@@ -64,22 +90,63 @@ fn blas<T: Blas>(mut request: JobRequest<'_>) -> PreparedJob {
     })
 }
 
-fn batch<T: Blas>(mut request: JobRequest<'_>) -> PreparedJob {
+fn half(request: JobRequest<'_>) -> PreparedJob {
+    match request.case.dtype {
+        DType::F16 => blas::<f16>(request),
+        _ => blas::<bf16>(request),
+    }
+}
+
+fn widened(request: JobRequest<'_>) -> PreparedJob {
+    match request.case.dtype {
+        DType::F16 => widened_product::<f16>(request),
+        _ => widened_product::<bf16>(request),
+    }
+}
+
+/// Elements that a task widens.
+const WIDENED_AT_ONCE: usize = 1 << 14;
+
+/// Widens both operands of all products, then multiplies.
+fn widened_product<T: Element>(mut request: JobRequest<'_>) -> PreparedJob
+where
+    [T]: HalfFloatSliceExt,
+{
+    let products = Products::of(request.case);
+    let [a_len, b_len, c_len] = products.lens();
+    let pool = BlasThreads::new(request.threads, request.blas()?, products.side(), MAX_CHOICE_SIDE)?;
+    let matrices = matrices::<T, f32>(&products, &mut request)?;
+    let wide = [a_len, b_len].map(|len| vec![0.0; products.batch * len]);
+    on_pool(matrices, pool, wide, None, move |pool, wide, Matrices { inputs, results, .. }| {
+        let provider = pool.provider();
+        for (to, from) in wide.iter_mut().zip(inputs) {
+            let chunks = to.par_chunks_mut(WIDENED_AT_ONCE).zip(from.par_chunks(WIDENED_AT_ONCE));
+            chunks.for_each(|(to, from)| from.convert_to_f32_slice(to));
+        }
+        let mut results = results[0].chunks_mut(c_len).enumerate();
+        results.try_for_each(|(index, c)| {
+            let [a, b] = products.factors(index, wide.each_ref().map(|wide| &wide[..]));
+            provider.gemm(products.sides, products.transposed, a, b, c)
+        })
+    })
+}
+
+fn batch<T: Gemm>(mut request: JobRequest<'_>) -> PreparedJob {
     let products = Products::of(request.case);
     let side_of_all = (products.side() as f64 * (products.batch as f64).cbrt()) as usize;
     let pool = BlasThreads::new(request.threads, request.blas()?, side_of_all, MAX_CHOICE_SIDE)?;
-    let matrices = matrices::<T>(&products, &mut request)?;
+    let matrices = matrices::<T, _>(&products, &mut request)?;
     on_pool(matrices, pool, (), None, move |pool, (), Matrices { inputs, results, .. }| {
         let Products { sides, transposed, batch, .. } = products;
         pool.provider().gemm_batch(batch, sides, transposed, slices(inputs), &mut results[0])
     })
 }
 
-fn spread<T: Blas>(mut request: JobRequest<'_>) -> PreparedJob {
+fn spread<T: Gemm>(mut request: JobRequest<'_>) -> PreparedJob {
     let products = Products::of(request.case);
     let [.., c_len] = products.lens();
     let single = BlasThreads::new(1, request.blas()?, products.side(), 0)?;
-    let matrices = matrices::<T>(&products, &mut request)?;
+    let matrices = matrices::<T, _>(&products, &mut request)?;
     let pool = Partition::of_tasks(products.batch, request.threads);
     on_pool(matrices, pool, (), None, move |pool, (), Matrices { inputs, results, .. }| {
         let (provider, factors) = (single.provider(), slices(inputs));
@@ -91,11 +158,11 @@ fn spread<T: Blas>(mut request: JobRequest<'_>) -> PreparedJob {
     })
 }
 
-fn faer<T: Real + faer::traits::ComplexField>(mut request: JobRequest<'_>) -> PreparedJob {
+fn faer<T: Element + faer::traits::ComplexField>(mut request: JobRequest<'_>) -> PreparedJob {
     let products = Products::of(request.case);
     let [.., c_len] = products.lens();
     let pool = Faer::new(request.threads, products.side(), MAX_CHOICE_SIDE);
-    let matrices = matrices::<T>(&products, &mut request)?;
+    let matrices = matrices::<T, _>(&products, &mut request)?;
     on_pool(matrices, pool, (), None, move |pool, (), Matrices { inputs, results, .. }| {
         let [m, n, _] = products.sides;
         for (index, c) in results[0].chunks_mut(c_len).enumerate() {
@@ -106,7 +173,7 @@ fn faer<T: Real + faer::traits::ComplexField>(mut request: JobRequest<'_>) -> Pr
                 if products.transposed[factor] { matrix.transpose() } else { matrix }
             });
             let c = MatMut::from_row_major_slice_mut(c, m, n);
-            faer::linalg::matmul::matmul(c, Accum::Replace, a, b, <T as Real>::from_f64(1.0), pool.par);
+            faer::linalg::matmul::matmul(c, Accum::Replace, a, b, T::narrow(1f64.into()), pool.par);
         }
         Ok(())
     })

@@ -2,7 +2,7 @@
 
 mod dense;
 mod elementwise;
-mod fft;
+pub(crate) mod fft;
 mod matmul;
 mod reduction;
 mod row_blocks;

@@ -46,7 +46,7 @@ fn sides(request: &JobRequest<'_>) -> [usize; 3] {
 fn system<T: Real>(request: &mut JobRequest<'_>, by_columns: bool) -> CellResult<System<T>> {
     let [n, columns, systems] = sides(request);
     let inputs: [HostMatrix<T>; 2] = request.operands()?;
-    let mut x = HostMatrix::real(systems * n, columns, inputs[1].to_vec());
+    let mut x = HostMatrix::new(systems * n, columns, inputs[1].to_vec());
     x.by_columns = if by_columns && columns > 1 { systems } else { 0 };
     Ok(Matrices { copy: inputs[0].to_vec(), inputs, results: vec![x] })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gpubench_backend::{Accuracy, Prepared, Shapes, Side, Variant};
 use gpubench_report::case::{Case, DType};
-use gpubench_report::data::{Operand, Real};
+use gpubench_report::data::{Element, Operand};
 
 use crate::libs::blas::{BlasLibrary, Vendor};
 use crate::libs::fftw;
@@ -34,7 +34,7 @@ impl<'a> JobRequest<'a> {
     }
 
     /// Takes the operands. Fails unless there are `N`, all dense and with elements of this type.
-    pub(super) fn operands<T: Real, const N: usize>(&mut self) -> CellResult<[HostMatrix<T>; N]> {
+    pub(super) fn operands<T: Element, const N: usize>(&mut self) -> CellResult<[HostMatrix<T>; N]> {
         let taken = self.inputs.iter_mut().map(HostMatrix::of).collect::<Result<Vec<_>, _>>()?;
         taken.try_into().map_err(|_| self.wrong_operands(N))
     }
@@ -73,10 +73,16 @@ pub(super) struct CpuVariant {
     /// The summary, with `{}` in place of the BLAS library's name.
     summary: &'static str,
     shapes: Shapes,
+    dtypes: &'static [DType],
     prepare: fn(JobRequest<'_>) -> PreparedJob,
 }
 
 impl CpuVariant {
+    /// Sets the element types that it computes, in place of float32 and float64.
+    pub(super) const fn of_types(self, dtypes: &'static [DType]) -> CpuVariant {
+        CpuVariant { dtypes, ..self }
+    }
+
     /// Sets the shapes that it computes, in place of square ones.
     pub(super) const fn of_shapes(self, shapes: Shapes) -> CpuVariant {
         CpuVariant { shapes, ..self }
@@ -90,20 +96,33 @@ pub(super) const fn variant(
     summary: &'static str,
     prepare: fn(JobRequest<'_>) -> PreparedJob,
 ) -> CpuVariant {
-    CpuVariant { name, scope, summary, shapes: Shapes::Square, prepare }
+    CpuVariant { name, scope, summary, shapes: Shapes::Square, dtypes: DType::REAL, prepare }
 }
 
-/// Makes the function of a variant: it calls a generic function with the element type of the case, and passes on
+/// Makes the function of a variant of float32 and float64: it calls a generic function with the element type of the case, and passes on
 /// further arguments.
 macro_rules! by_dtype {
     ($prepare:ident $(, $argument:expr)*) => {
-        |request| match request.case.dtype {
-            gpubench_report::case::DType::F32 => $prepare::<f32>(request $(, $argument)*),
+        |request| match request.case.dtype.working() {
             gpubench_report::case::DType::F64 => $prepare::<f64>(request $(, $argument)*),
+            _ => $prepare::<f32>(request $(, $argument)*),
         }
     };
 }
 pub(super) use by_dtype;
+
+/// Makes the function of a variant that computes complex types too, see [`by_dtype`].
+macro_rules! by_type {
+    ($prepare:ident) => {
+        |request| match request.case.dtype {
+            gpubench_report::case::DType::C64 => $prepare::<Complex<f32>>(request),
+            gpubench_report::case::DType::C128 => $prepare::<Complex<f64>>(request),
+            gpubench_report::case::DType::F64 => $prepare::<f64>(request),
+            _ => $prepare::<f32>(request),
+        }
+    };
+}
+pub(super) use by_type;
 
 /// A variant that is available on this machine.
 pub(crate) struct AvailableVariant {
@@ -163,7 +182,7 @@ impl AvailableVariant {
                 }
                 Scope::Further | Scope::FurtherLapack | Scope::NdarrayLinalg => false,
             },
-            dtypes: DType::ALL.into(),
+            dtypes: entry.dtypes.into(),
             shapes: entry.shapes,
             library: word.map(|word| word.to_owned().into()),
         };

@@ -16,6 +16,8 @@ use super::succeeded;
 use crate::{CellError, Cuda, DeviceElement, Result, driver};
 
 const FORWARD: c_int = -1;
+/// The name of transforms of complex elements in messages.
+const COMPLEX: &str = "complex transform";
 
 fn check(call: &str, status: sys::cufftResult) -> Result<()> {
     succeeded(call, status)
@@ -55,10 +57,10 @@ impl<T: DeviceElement> PlannedTransforms<T> {
         let (mut input, mut output) = (sides.clone(), sides.clone());
         // From real elements: the leading half of rows as long as those of the input. Otherwise packed rows.
         let (kind, inembed, onembed) = match (T::DTYPE, is_real) {
-            (DType::F32, true) => (cufftType::CUFFT_R2C, input.as_mut_ptr(), output.as_mut_ptr()),
             (DType::F64, true) => (cufftType::CUFFT_D2Z, input.as_mut_ptr(), output.as_mut_ptr()),
-            (DType::F32, false) => (cufftType::CUFFT_C2C, null_mut(), null_mut()),
+            (_, true) => (cufftType::CUFFT_R2C, input.as_mut_ptr(), output.as_mut_ptr()),
             (DType::F64, false) => (cufftType::CUFFT_Z2Z, null_mut(), null_mut()),
+            (_, false) => (cufftType::CUFFT_C2C, null_mut(), null_mut()),
         };
         let (sides, mut bytes) = (sides.as_mut_ptr(), 0);
         // SAFETY: the handle is live; the three arrays hold `rank` entries each, or are null together, which makes cuFFT ignore strides
@@ -96,23 +98,40 @@ impl<T: DeviceElement> PlannedTransforms<T> {
         // exclusive slice cannot overlap.
         check(call, unsafe {
             match T::DTYPE {
-                DType::F32 => sys::cufftExecR2C(self.raw, input as *mut _, output as *mut _),
                 DType::F64 => sys::cufftExecD2Z(self.raw, input as *mut _, output as *mut _),
+                _ => sys::cufftExecR2C(self.raw, input as *mut _, output as *mut _),
             }
         })
     }
 
     /// Enqueues the transforms of `data` in place: complex elements, pairs of reals.
     pub(crate) fn in_place(&self, data: &mut CudaSlice<T>) -> Result<()> {
-        let call = "complex transform";
-        self.check_use(call, false, &[(data.len(), 2 * self.elements)])?;
+        self.check_use(COMPLEX, false, &[(data.len(), 2 * self.elements)])?;
         let (data, _write) = data.device_ptr_mut(&self.stream);
-        // SAFETY: the plan is of this type and has its work area; the length was checked; cuFFT allows input and output to be
-        // the same.
-        check(call, unsafe {
+        // SAFETY: the length was checked; cuFFT allows input and output to be the same.
+        unsafe { self.execute_complex(data, data) }
+    }
+
+    /// Enqueues the transforms of `input` to `output`: complex elements, pairs of reals.
+    pub(crate) fn transform_complex(&self, input: &CudaSlice<T>, output: &mut CudaSlice<T>) -> Result<()> {
+        let needed = 2 * self.elements;
+        self.check_use(COMPLEX, false, &[(input.len(), needed), (output.len(), needed)])?;
+        let (input, _read) = input.device_ptr(&self.stream);
+        let (output, _write) = output.device_ptr_mut(&self.stream);
+        // SAFETY: the lengths were checked; a transform that is not in place only reads its input.
+        unsafe { self.execute_complex(input, output) }
+    }
+
+    /// Enqueues the transforms from one address to another.
+    ///
+    /// # Safety
+    /// The plan is one of complex elements, of which there are as many at both addresses as it transforms.
+    unsafe fn execute_complex(&self, input: u64, output: u64) -> Result<()> {
+        // SAFETY: the plan is of this type and has its work area; the caller vouches for the rest.
+        check(COMPLEX, unsafe {
             match T::DTYPE {
-                DType::F32 => sys::cufftExecC2C(self.raw, data as *mut _, data as *mut _, FORWARD),
-                DType::F64 => sys::cufftExecZ2Z(self.raw, data as *mut _, data as *mut _, FORWARD),
+                DType::F64 => sys::cufftExecZ2Z(self.raw, input as *mut _, output as *mut _, FORWARD),
+                _ => sys::cufftExecC2C(self.raw, input as *mut _, output as *mut _, FORWARD),
             }
         })
     }

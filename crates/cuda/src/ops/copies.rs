@@ -76,5 +76,5 @@ impl<T: DeviceElement> Job for HostDeviceCopy<T> {
 
 fn within<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     setup.reserve_matrices(2)?;
-    Ok(Resident::<T, T, 1>::like_first(setup)?.job(matrix, |cuda, [a], y| cuda.copy(a, y)))
+    Ok(Resident::<T, T, 1>::like_first(setup)?.job(matrix::<T>, |cuda, [a], y| cuda.copy(a, y)))
 }

@@ -1,29 +1,30 @@
 //! Jobs on resident arrays whose work is only kernel launches and library calls, most on dense square matrices of one size.
 
-use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
+use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
 use gpubench_report::data::Operand;
 
 use crate::ffi::device;
-use crate::{CellError, Cuda, DeviceElement, Result, Setup};
+use crate::{CellError, Cuda, DeviceElement, DeviceValue, Result, Setup};
 
 /// The operands and the answer of a case of size N, on the device.
-pub struct Resident<T, A, const INPUTS: usize> {
+pub struct Resident<T: DeviceValue, A: DeviceValue, const INPUTS: usize> {
     cuda: Cuda,
     /// Columns of the answer: N, unless [`Resident::of_cols`] sets them.
     cols: usize,
     /// Dense operands.
-    pub operands: [CudaSlice<T>; INPUTS],
+    pub operands: [CudaSlice<T::Stored>; INPUTS],
     /// The answer, zero at first.
-    pub answer: CudaSlice<A>,
+    pub answer: CudaSlice<A::Stored>,
 }
 
-impl<T: DeviceElement, A: DeviceRepr + ValidAsZeroBits, const INPUTS: usize> Resident<T, A, INPUTS> {
+impl<T: DeviceValue, A: DeviceValue, const INPUTS: usize> Resident<T, A, INPUTS> {
     /// Uploads the operands and allocates an answer of `len` elements.
     pub fn new(setup: Setup<'_>, len: usize) -> Result<Self> {
-        let answer = setup.cuda.alloc(len)?;
-        let operands = (0..INPUTS).map(|index| setup.upload(index)).collect::<Result<Vec<_>>>()?.try_into();
+        let answer = setup.cuda.alloc(len * A::PARTS)?;
+        let operands =
+            (0..INPUTS).map(|index| setup.upload::<T>(index)).collect::<Result<Vec<_>>>()?.try_into();
         let operands = operands.map_err(|_| CellError::Failed("an operand is missing".into()))?;
         Ok(Resident { cuda: setup.cuda.clone(), cols: setup.n(), operands, answer })
     }
@@ -42,27 +43,26 @@ impl<T: DeviceElement, A: DeviceRepr + ValidAsZeroBits, const INPUTS: usize> Res
     /// Makes the job that enqueues its work by `enqueue` and reads its answer by `read`, with the number of its columns.
     pub fn job<F>(
         self,
-        read: fn(&Cuda, usize, &CudaSlice<A>) -> Result<Vec<Operand>>,
+        read: fn(&Cuda, usize, &CudaSlice<A::Stored>) -> Result<Vec<Operand>>,
         enqueue: F,
     ) -> Box<Prepared>
     where
-        F: FnMut(&Cuda, &[CudaSlice<T>; INPUTS], &mut CudaSlice<A>) -> Result<()> + 'static,
-        A: 'static,
+        F: FnMut(&Cuda, &[CudaSlice<T::Stored>; INPUTS], &mut CudaSlice<A::Stored>) -> Result<()> + 'static,
     {
         Prepared::new(ResidentJob { enqueue, arrays: self, read })
     }
 }
 
-struct ResidentJob<T, A, const INPUTS: usize, F> {
+struct ResidentJob<T: DeviceValue, A: DeviceValue, const INPUTS: usize, F> {
     // First, so that a library's handle is dropped before the memory that its work uses.
     enqueue: F,
     arrays: Resident<T, A, INPUTS>,
-    read: fn(&Cuda, usize, &CudaSlice<A>) -> Result<Vec<Operand>>,
+    read: fn(&Cuda, usize, &CudaSlice<A::Stored>) -> Result<Vec<Operand>>,
 }
 
-impl<T, A, const INPUTS: usize, F> Job for ResidentJob<T, A, INPUTS, F>
+impl<T: DeviceValue, A: DeviceValue, const INPUTS: usize, F> Job for ResidentJob<T, A, INPUTS, F>
 where
-    F: FnMut(&Cuda, &[CudaSlice<T>; INPUTS], &mut CudaSlice<A>) -> Result<()>,
+    F: FnMut(&Cuda, &[CudaSlice<T::Stored>; INPUTS], &mut CudaSlice<A::Stored>) -> Result<()>,
 {
     fn contents(&mut self) -> Contents<'_> {
         let Resident { operands, answer, .. } = &mut self.arrays;
@@ -80,8 +80,13 @@ where
 }
 
 /// Downloads an answer of rows of `cols` elements.
-pub fn matrix<T: DeviceElement>(cuda: &Cuda, cols: usize, answer: &CudaSlice<T>) -> Result<Vec<Operand>> {
-    Ok(vec![Operand::dense(answer.len() / cols, cols, cuda.download(answer)?)])
+pub fn matrix<T: DeviceValue>(
+    cuda: &Cuda,
+    cols: usize,
+    answer: &CudaSlice<T::Stored>,
+) -> Result<Vec<Operand>> {
+    let elements = T::restored(cuda.download(answer)?);
+    Ok(vec![Operand::dense(elements.len() / cols, cols, elements)])
 }
 
 /// Downloads an answer of one column.

@@ -2,13 +2,14 @@
 //! as a sine, which other ops use too.
 
 use gpubench_backend::Prepared;
+use gpubench_report::case::DType;
 
 use super::dense::{Resident, matrix};
-use super::shaped;
+use super::{by_real, shaped_of_types};
 use crate::ffi::map::Map;
 use crate::ffi::replay::Replay;
 use crate::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
-use crate::{Cuda, DeviceElement, Kernel, Result, Setup, by_dtype, variant};
+use crate::{Cuda, DeviceElement, DeviceValue, Kernel, Result, Setup, by_dtype, variant};
 
 static PLAIN: KernelSource = kernel_source!("elementwise/plain");
 static STEPS: ByType = kernel_source_by_type!("elementwise/elementwise", "STEPS_");
@@ -18,9 +19,14 @@ pub static STEP_PARTS: [&KernelSource; 2] = [&STEPS.f32, &STEPS.f64];
 
 pub(super) static KERNELS: &[Kernel] = &[
     Kernel::own(
-        shaped("elementwise", "plain", "one element per thread, CUDA's sine and cosine"),
+        shaped_of_types(
+            "elementwise",
+            "plain",
+            "one element per thread, CUDA's sine and cosine",
+            DType::REAL_AND_HALF,
+        ),
         &[&PLAIN],
-        by_dtype!(plain_elementwise),
+        by_real!(plain_elementwise),
     ),
     Kernel::own(
         variant("sin", "plain", "one element per thread, CUDA's sine"),
@@ -29,7 +35,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     ),
 ];
 
-fn plain_elementwise<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
+fn plain_elementwise<T: DeviceValue<Stored = T>>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     plain::<T, 2>(setup, "elementwise")
 }
 
@@ -37,7 +43,10 @@ fn plain_sine<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     plain::<T, 1>(setup, "sine")
 }
 
-fn plain<T: DeviceElement, const INPUTS: usize>(setup: Setup<'_>, name: &str) -> Result<Box<Prepared>> {
+fn plain<T: DeviceValue<Stored = T>, const INPUTS: usize>(
+    setup: Setup<'_>,
+    name: &str,
+) -> Result<Box<Prepared>> {
     /// Threads per block; each has one element.
     const THREADS: u32 = 256;
     setup.reserve_matrices(INPUTS as u128 + 1)?;
@@ -45,7 +54,7 @@ fn plain<T: DeviceElement, const INPUTS: usize>(setup: Setup<'_>, name: &str) ->
     let entry = format!("{name}_{}", T::DTYPE);
     let kernel = Map::<T, T, INPUTS>::tiled(setup.cuda, &PLAIN, &entry, len, shape)?;
     let arrays = Resident::<T, T, INPUTS>::like_first(setup)?;
-    Ok(arrays.job(matrix, move |cuda, inputs, y| kernel.run(&cuda.stream, inputs.each_ref(), y)))
+    Ok(arrays.job(matrix::<T>, move |cuda, inputs, y| kernel.run(&cuda.stream, inputs.each_ref(), y)))
 }
 
 /// Threads and elements of a block whose threads take one pack of 16 bytes of float32 elements each, or two of float64.
@@ -66,5 +75,5 @@ pub fn sine<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     let kernel = load_step(setup.cuda, "sine", setup.input::<T>(0)?.len())?;
     let mut replay = Replay::default();
     let arrays = Resident::<T, T, 1>::like_first(setup)?;
-    Ok(arrays.job(matrix, move |cuda, [a], y| kernel.run_again(cuda, &mut replay, [a], y)))
+    Ok(arrays.job(matrix::<T>, move |cuda, [a], y| kernel.run_again(cuda, &mut replay, [a], y)))
 }

@@ -6,10 +6,11 @@ use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_backend::Prepared;
 use gpubench_ops as op;
 use gpubench_ops::fft::Transforms;
-use gpubench_report::data::{Dense, Operand};
+use gpubench_report::case::DType;
 use rustfft::num_complex::Complex;
 
-use super::dense::Resident;
+use super::dense::{Resident, matrix};
+use super::shaped_of_types;
 use crate::ffi::cufft::PlannedTransforms;
 use crate::ffi::launch::{enqueue, fits, read, write};
 use crate::ffi::tuning::grid;
@@ -26,10 +27,20 @@ pub(super) static KERNELS: &[Kernel] = &[
         prepare: by_dtype!(transform, true),
     },
     Kernel {
-        variant: shaped("fft", "c2c", "input converted to complex, then cuFFT complex to complex"),
+        variant: shaped_of_types(
+            "fft",
+            "c2c",
+            "cuFFT complex to complex; a real input is converted before",
+            DType::REAL_AND_COMPLEX,
+        ),
         sources: &[&SOURCE],
         libraries: &[Library::Cufft],
-        prepare: by_dtype!(transform, false),
+        prepare: |setup| match setup.case.dtype {
+            DType::C64 => complex_transform::<f32>(setup),
+            DType::C128 => complex_transform::<f64>(setup),
+            DType::F64 => transform::<f64>(setup, false),
+            _ => transform::<f32>(setup, false),
+        },
     },
 ];
 
@@ -39,14 +50,13 @@ fn transform<T: DeviceElement>(setup: Setup<'_>, is_real: bool) -> Result<Box<Pr
     cuda.require(Library::Cufft)?;
     cuda.reserve(op::find("fft").map_or(0, |op| op.footprint(setup.case)))?;
     let kernels = FftKernels::load(cuda, &transforms)?;
-    // The answer has pairs of real and imaginary part.
-    let arrays = Resident::<T, T, 1>::new(setup, 2 * transforms.elements())?.of_cols(transforms.cols);
+    let arrays = Resident::<T, Complex<T>, 1>::new(setup, transforms.elements())?.of_cols(transforms.cols);
     // A single element is its own spectrum.
     let plan = match transforms.points() {
         ..2 => None,
         _ => Some(PlannedTransforms::new(cuda, &transforms, is_real)?),
     };
-    Ok(arrays.job(spectrum, move |Cuda { stream, .. }, [input], spectrum| match &plan {
+    Ok(arrays.job(matrix::<Complex<T>>, move |Cuda { stream, .. }, [input], spectrum| match &plan {
         Some(plan) if plan.is_real() => {
             plan.transform_real(input, spectrum)?;
             kernels.fill_half(stream, spectrum)
@@ -59,15 +69,16 @@ fn transform<T: DeviceElement>(setup: Setup<'_>, is_real: bool) -> Result<Box<Pr
     }))
 }
 
-/// Downloads pairs of real and imaginary part as the answer, with rows of `cols` elements.
-pub fn spectrum<T: DeviceElement>(cuda: &Cuda, cols: usize, reals: &CudaSlice<T>) -> Result<Vec<Operand>> {
-    let values = T::into_complex_values(pairs(&cuda.download(reals)?));
-    Ok(vec![Operand::Dense(Dense { rows: values.len() / cols.max(1), cols, values })])
-}
-
-/// Converts alternating real and imaginary parts to complex elements.
-fn pairs<T: Copy>(reals: &[T]) -> Vec<Complex<T>> {
-    reals.chunks_exact(2).map(|pair| Complex::new(pair[0], pair[1])).collect()
+/// Makes the job of complex arrays with parts `T`.
+fn complex_transform<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
+    let (cuda, transforms) = (setup.cuda, Transforms::of(setup.case));
+    cuda.require(Library::Cufft)?;
+    cuda.reserve(op::find("fft").map_or(0, |op| op.footprint(setup.case)))?;
+    let arrays = Resident::<Complex<T>, Complex<T>, 1>::new(setup, transforms.elements())?;
+    let plan = PlannedTransforms::<T>::new(cuda, &transforms, false)?;
+    Ok(arrays
+        .of_cols(transforms.cols)
+        .job(matrix::<Complex<T>>, move |_, [input], spectrum| plan.transform_complex(input, spectrum)))
 }
 
 /// Threads of a block of `fft_fill`, which has up to this number of columns side by side and the rows that then fit.
@@ -136,15 +147,5 @@ impl<T: DeviceElement> FftKernels<T> {
         let arguments = [read(stream, real), write(stream, pairs), (self.elements as u64).into()];
         // SAFETY: the entry takes (const T*, pair*, u64); it reads and writes elements below the count, within the lengths.
         unsafe { enqueue(stream, &self.to_complex, (self.to_complex_grid, 1), arguments) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn alternating_parts_become_complex_elements() {
-        assert_eq!(pairs(&[1.0, 2.0, 3.0, 4.0]), [Complex::new(1.0, 2.0), Complex::new(3.0, 4.0)]);
     }
 }

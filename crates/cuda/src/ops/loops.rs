@@ -131,15 +131,16 @@ impl<T: DeviceElement> Job for Looped<T> {
 fn each<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     setup.reserve_matrices(2)?;
     let function = setup.cuda.function(&SOURCE, &format!("sine_at_{}", T::DTYPE))?;
-    let mut job = Resident::<T, T, 1>::like_first(setup)?.job(matrix, move |Cuda { stream, .. }, [a], y| {
-        fits("y", y, a.len())?;
-        let (from, to) = (read(stream, a), write(stream, y));
-        (0..a.len() as u64).try_for_each(|index| {
-            let (shape, arguments) = (LaunchShape::of_single_threads(1), [from, to, index.into()]);
-            // SAFETY: the entry takes (const T*, T*, u64), and both arrays hold more than `index` elements.
-            unsafe { enqueue_shaped(stream, &function, shape, arguments) }
-        })
-    });
+    let mut job =
+        Resident::<T, T, 1>::like_first(setup)?.job(matrix::<T>, move |Cuda { stream, .. }, [a], y| {
+            fits("y", y, a.len())?;
+            let (from, to) = (read(stream, a), write(stream, y));
+            (0..a.len() as u64).try_for_each(|index| {
+                let (shape, arguments) = (LaunchShape::of_single_threads(1), [from, to, index.into()]);
+                // SAFETY: the entry takes (const T*, T*, u64), and both arrays hold more than `index` elements.
+                unsafe { enqueue_shaped(stream, &function, shape, arguments) }
+            })
+        });
     // After about a thousand queued launches the driver makes the host wait, so a blocking kernel would time out. It
     // would also hide the cost of the host's loop, which this op measures.
     job.traits.synchronises = true;

@@ -9,26 +9,33 @@ use gpubench_report::case::DType;
 use gpubench_report::data::Operand;
 
 use super::dense::{Resident, matrix};
-use super::{CONVERT, Kernel, Setup, by_dtype, emulated, reduced, shaped};
+use super::{CONVERT, Kernel, Setup, by_type, emulated, reduced, shaped_of_types};
 use crate::ffi::cublas::{Arithmetic, Cublas, WORKSPACE};
 use crate::ffi::cublaslt::LtProduct;
 use crate::ffi::device;
 use crate::ffi::map::Map;
-use crate::{Cuda, DeviceElement, Library, Result};
+use crate::{Cuda, DeviceValue, Library, Result};
 
 pub(super) static KERNELS: &[Kernel] = &[
     Kernel::by_library(
-        shaped("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
+        shaped_of_types(
+            "matmul",
+            "cublas",
+            "cuBLAS, IEEE; sums of 16-bit types in float32, an answer of their type",
+            DType::ALL,
+        ),
         &[Library::Cublas],
-        |setup| match setup.case.dtype {
-            DType::F32 => product::<f32>(setup, Arithmetic::F32),
-            DType::F64 => product::<f64>(setup, Arithmetic::F64),
-        },
+        by_type!(product_in_type),
     ),
     Kernel::by_library(
-        shaped("matmul", "cublaslt", "cuBLASLt, the fastest of the algorithms that it proposes"),
+        shaped_of_types(
+            "matmul",
+            "cublaslt",
+            "cuBLASLt, the fastest of the algorithms that it proposes",
+            DType::ALL,
+        ),
         &[Library::CublasLt],
-        by_dtype!(chosen_product),
+        by_type!(chosen_product),
     ),
     Kernel::by_library(
         reduced("matmul", "cublas-tf32", "cuBLAS, operands rounded to TF32", Accuracy::Tf32),
@@ -59,12 +66,16 @@ fn reserve(setup: Setup<'_>) -> Result<()> {
     setup.cuda.reserve(op::find("matmul").map_or(0, |op| op.footprint(setup.case)) + WORKSPACE)
 }
 
-fn resident<T: DeviceElement>(setup: Setup<'_>, products: &Products) -> Result<Resident<T, T, 2>> {
+fn resident<T: DeviceValue>(setup: Setup<'_>, products: &Products) -> Result<Resident<T, T, 2>> {
     let [.., c_len] = products.lens();
     Ok(Resident::new(setup, products.batch * c_len)?.of_cols(products.sides[1]))
 }
 
-fn product<T: DeviceElement>(setup: Setup<'_>, arithmetic: Arithmetic) -> Result<Box<Prepared>> {
+fn product_in_type<T: DeviceValue>(setup: Setup<'_>) -> Result<Box<Prepared>> {
+    product::<T>(setup, Arithmetic::of(T::DTYPE))
+}
+
+fn product<T: DeviceValue>(setup: Setup<'_>, arithmetic: Arithmetic) -> Result<Box<Prepared>> {
     let products = Products::of(setup.case);
     reserve(setup)?;
     let cublas = match arithmetic {
@@ -72,18 +83,18 @@ fn product<T: DeviceElement>(setup: Setup<'_>, arithmetic: Arithmetic) -> Result
         _ => Cublas::new(setup.cuda)?,
     };
     let arrays = resident::<T>(setup, &products)?;
-    Ok(arrays.job(matrix, move |_, [a, b], c| cublas.multiply(arithmetic, &products, a, b, c)))
+    Ok(arrays.job(matrix::<T>, move |_, [a, b], c| cublas.multiply(arithmetic, &products, a, b, c)))
 }
 
 /// Makes a job by the algorithm of cuBLASLt that a trial finds fastest.
-fn chosen_product<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
+fn chosen_product<T: DeviceValue>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     let products = Products::of(setup.case);
     reserve(setup)?;
-    let mut product = LtProduct::<T, T>::dense(setup.cuda, &products)?;
+    let mut product = LtProduct::dense::<T>(setup.cuda, &products)?;
     let mut arrays = resident::<T>(setup, &products)?;
     let [a, b] = &arrays.operands;
     product.choose(a, b, &mut arrays.answer)?;
-    Ok(arrays.job(matrix, move |_, [a, b], c| product.enqueue(a, b, c)))
+    Ok(arrays.job(matrix::<T>, move |_, [a, b], c| product.enqueue(a, b, c)))
 }
 
 /// A product of operands rounded to 16-bit types.
@@ -108,7 +119,7 @@ impl Job for HalfProduct {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>> {
-        matrix(&self.cuda, self.products.sides[0], &self.c)
+        matrix::<f32>(&self.cuda, self.products.sides[0], &self.c)
     }
 }
 

@@ -20,9 +20,9 @@ use std::borrow::Cow;
 use cudarc::driver::CudaSlice;
 use gpubench_backend::{Accuracy, Prepared, Shapes, Side, Variant};
 use gpubench_report::case::{Case, DType};
-use gpubench_report::data::{Csr, Operand, Real};
+use gpubench_report::data::{Csr, Element, Operand};
 
-use crate::{CellError, Cuda, DeviceElement, KernelSource, Library, Result, kernel_source};
+use crate::{CellError, Cuda, DeviceValue, KernelSource, Library, Result, kernel_source};
 
 /// The variants that call a library, in the order of the ops.
 pub static LIBRARY_TABLES: &[&[Kernel]] =
@@ -61,7 +61,7 @@ impl<'a> Setup<'a> {
     }
 
     /// Returns the elements of a dense operand.
-    pub fn input<T: Real>(&self, index: usize) -> Result<&'a [T]> {
+    pub fn input<T: Element>(&self, index: usize) -> Result<&'a [T]> {
         self.operand(index)?.dense_slice()
     }
 
@@ -71,8 +71,8 @@ impl<'a> Setup<'a> {
     }
 
     /// Copies a dense operand to the device.
-    pub fn upload<T: DeviceElement>(&self, index: usize) -> Result<CudaSlice<T>> {
-        self.cuda.upload(self.input(index)?)
+    pub fn upload<T: DeviceValue>(&self, index: usize) -> Result<CudaSlice<T::Stored>> {
+        self.cuda.upload(T::stored(self.input(index)?))
     }
 
     /// Returns the bytes of `count` matrices of rows x cols, N x N without a shape.
@@ -127,34 +127,39 @@ impl Kernel {
     }
 }
 
-/// Declares a variant of IEEE arithmetic and both element types that runs by default.
+/// Declares a variant of IEEE arithmetic for float32 and float64 that runs by default.
 pub const fn variant(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
-    declare(op, name, summary, Accuracy::Ieee, true, DType::ALL, Shapes::Square)
+    declare(op, name, summary, Accuracy::Ieee, true, DType::REAL, Shapes::Square)
 }
 
 /// Declares a variant like [`variant`] that computes every shape of its op.
 pub const fn shaped(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
-    declare(op, name, summary, Accuracy::Ieee, true, DType::ALL, Shapes::Any)
+    declare(op, name, summary, Accuracy::Ieee, true, DType::REAL, Shapes::Any)
 }
 
-/// Declares a variant like [`shaped`] for float32 alone.
-const fn shaped_single(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
-    declare(op, name, summary, Accuracy::Ieee, true, &[DType::F32], Shapes::Any)
+/// Declares a variant like [`shaped`] for those element types.
+const fn shaped_of_types(
+    op: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    dtypes: &'static [DType],
+) -> Variant {
+    declare(op, name, summary, Accuracy::Ieee, true, dtypes, Shapes::Any)
 }
 
 /// Declares a variant like [`variant`] for batches alone.
 const fn batched(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
-    declare(op, name, summary, Accuracy::Ieee, true, DType::ALL, Shapes::Batches)
+    declare(op, name, summary, Accuracy::Ieee, true, DType::REAL, Shapes::Batches)
 }
 
 /// Declares a variant like [`variant`] that runs only when it is named.
 pub const fn opt_in(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
-    declare(op, name, summary, Accuracy::Ieee, false, DType::ALL, Shapes::Square)
+    declare(op, name, summary, Accuracy::Ieee, false, DType::REAL, Shapes::Square)
 }
 
 /// Declares a variant like [`shaped`] that runs only when it is named.
 pub const fn shaped_opt_in(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
-    declare(op, name, summary, Accuracy::Ieee, false, DType::ALL, Shapes::Any)
+    declare(op, name, summary, Accuracy::Ieee, false, DType::REAL, Shapes::Any)
 }
 
 /// Declares a float32 variant of that accuracy that runs only when it is named.
@@ -199,13 +204,41 @@ const fn declare(
 #[macro_export]
 macro_rules! by_dtype {
     ($prepare:ident $(, $argument:expr)*) => {
-        |setup| match setup.case.dtype {
-            gpubench_report::case::DType::F32 => $prepare::<f32>(setup $(, $argument)*),
+        |setup| match setup.case.dtype.working() {
             gpubench_report::case::DType::F64 => $prepare::<f64>(setup $(, $argument)*),
+            _ => $prepare::<f32>(setup $(, $argument)*),
         }
     };
 }
 pub use crate::by_dtype;
+
+/// Makes a [`Prepare`] function that calls a generic function with the case's element type, which may be of 16 bits.
+macro_rules! by_real {
+    ($prepare:ident) => {
+        |setup| match setup.case.dtype {
+            gpubench_report::case::DType::Bf16 => $prepare::<half::bf16>(setup),
+            gpubench_report::case::DType::F16 => $prepare::<half::f16>(setup),
+            gpubench_report::case::DType::F64 => $prepare::<f64>(setup),
+            _ => $prepare::<f32>(setup),
+        }
+    };
+}
+pub(crate) use by_real;
+
+/// Makes a [`Prepare`] function that calls a generic function with the case's element type, which may be any.
+macro_rules! by_type {
+    ($prepare:ident) => {
+        |setup| match setup.case.dtype {
+            gpubench_report::case::DType::F32 => $prepare::<f32>(setup),
+            gpubench_report::case::DType::F64 => $prepare::<f64>(setup),
+            gpubench_report::case::DType::Bf16 => $prepare::<half::bf16>(setup),
+            gpubench_report::case::DType::F16 => $prepare::<half::f16>(setup),
+            gpubench_report::case::DType::C64 => $prepare::<rustfft::num_complex::Complex<f32>>(setup),
+            gpubench_report::case::DType::C128 => $prepare::<rustfft::num_complex::Complex<f64>>(setup),
+        }
+    };
+}
+pub(crate) use by_type;
 
 #[cfg(test)]
 mod tests {

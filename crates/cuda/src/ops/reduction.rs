@@ -1,20 +1,26 @@
 //! The op reduction by kernels that any CUDA programmer writes: sums by trees in shared memory.
 
 use gpubench_backend::Prepared;
+use gpubench_report::case::DType;
 
 use super::dense::{Resident, column};
-use super::{Kernel, Setup, by_dtype, shaped};
+use super::{Kernel, Setup, by_real, shaped_of_types};
 use crate::ffi::launch::{enqueue, read, write};
 use crate::ffi::tuning::grid;
 use crate::kernels::{KernelSource, kernel_source};
-use crate::{DeviceElement, Result};
+use crate::{DeviceValue, Result};
 
 static SOURCE: KernelSource = kernel_source!("reduction/plain");
 
 pub(super) static KERNELS: &[Kernel] = &[Kernel::own(
-    shaped("reduction", "plain", "sums by trees in shared memory; the deviation in a second pass"),
+    shaped_of_types(
+        "reduction",
+        "plain",
+        "sums by trees in shared memory; the deviation in a second pass",
+        DType::REAL_AND_HALF,
+    ),
     &[&SOURCE],
-    by_dtype!(plain),
+    by_real!(plain),
 )];
 
 /// Blocks per multiprocessor: as many as it can run at the same time, so that no block waits for another.
@@ -27,7 +33,7 @@ pub fn reserve(setup: Setup<'_>) -> Result<()> {
 }
 
 /// Makes a job of two kernels for sum and mean, and the same two for the deviation.
-fn plain<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
+fn plain<T: DeviceValue<Stored = T>>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     reserve(setup)?;
     let cuda = setup.cuda;
     let len = setup.input::<T>(0)?.len();

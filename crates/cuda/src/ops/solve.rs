@@ -69,7 +69,7 @@ fn prepare<T: DeviceElement>(
     let [of_a, of_b] = systems.lens().map(|len| len * count);
     cuda.reserve(2 * ((of_a + of_b) * size_of::<T>() + count * size_of::<i32>()) as u128)?;
     let b = setup.input::<T>(1)?;
-    let operands = (setup.upload(0)?, cuda.upload(&by_columns(b, side, columns))?);
+    let operands = (setup.upload::<T>(0)?, cuda.upload(&by_columns(b, side, columns))?);
     let (a, x) = (cuda.alloc(of_a)?, cuda.alloc(of_b)?);
     cuda.count_plan();
     let solve = routine(cuda, Solver::new(&cuda.stream)?, systems, [&a, &x])?;

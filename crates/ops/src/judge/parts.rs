@@ -1,8 +1,7 @@
 //! Returns the parts of an answer or of the operands, after checking their shapes and types.
 
-use gpubench_report::data::{Csr, Dense, Operand, Real};
+use gpubench_report::data::{Csr, Dense, Element, Operand, Real};
 use gpubench_report::error::CellError;
-use rustfft::num_complex::Complex;
 
 fn part<'a>(operands: &'a [Operand], index: usize, name: &str) -> Result<&'a Operand, CellError> {
     operands.get(index).ok_or_else(|| {
@@ -31,23 +30,13 @@ fn shaped<'a>(
 }
 
 /// Returns part `index`, called `name` in messages, as a row-major matrix of `T` of that shape.
-pub(crate) fn dense<'a, T: Real>(
+pub(crate) fn dense<'a, T: Element>(
     operands: &'a [Operand],
     index: usize,
     name: &str,
     shape: (usize, usize),
 ) -> Result<&'a [T], CellError> {
     T::slice(&shaped(operands, index, name, shape)?.values)
-}
-
-/// Returns part `index` as a row-major complex matrix of that shape.
-pub(crate) fn complex<'a, T: Real>(
-    operands: &'a [Operand],
-    index: usize,
-    name: &str,
-    shape: (usize, usize),
-) -> Result<&'a [Complex<T>], CellError> {
-    T::complex_slice(&shaped(operands, index, name, shape)?.values)
 }
 
 /// Returns part `index` as a sparse `n` by `n` matrix, with its stored values. Does not check its structure.
@@ -69,6 +58,8 @@ pub(crate) fn csr<'a, T: Real>(
 
 #[cfg(test)]
 mod tests {
+    use rustfft::num_complex::Complex;
+
     use super::*;
 
     #[test]
@@ -77,7 +68,7 @@ mod tests {
         assert!(dense::<f32>(&parts, 0, "C", (2, 3)).is_ok());
         assert!(dense::<f32>(&parts, 0, "C", (3, 2)).is_err());
         assert!(dense::<f64>(&parts, 0, "C", (2, 3)).is_err());
-        assert!(complex::<f32>(&parts, 0, "C", (2, 3)).is_err());
+        assert!(dense::<Complex<f32>>(&parts, 0, "C", (2, 3)).is_err());
         assert!(dense::<f32>(&parts, 1, "C", (2, 3)).is_err());
         assert!(csr::<f32>(&parts, 0, "C", 2).is_err());
     }

@@ -3,10 +3,9 @@
 //! A probe set is one `[f64; K]` per index, so that `K` products cost one pass over the matrix. Sums run
 //! over blocks of 256 terms, so that their own rounding grows with the square root of the blocks.
 
-use gpubench_report::data::Real;
 use gpubench_report::data::generator::Stream;
+use gpubench_report::data::{Element, Real, Wide};
 use rayon::prelude::*;
-use rustfft::num_complex::Complex;
 
 use super::sparse::magnitudes;
 
@@ -44,15 +43,15 @@ pub(crate) fn balanced_and_ones(seed: u64, len: usize) -> Vec<[f64; 2]> {
     probes
 }
 
-fn row_times<T: Real, const K: usize>(row: &[T], probes: &[[f64; K]]) -> [f64; K] {
-    let mut total = [0.0; K];
+fn row_times<T: Element, const K: usize>(row: &[T], probes: &[[T::Wide; K]]) -> [T::Wide; K] {
+    let mut total = [T::Wide::default(); K];
     for (row, probes) in row.chunks(BLOCK).zip(probes.chunks(BLOCK)) {
-        let mut lanes = [[0.0; K]; LANES];
+        let mut lanes = [[T::Wide::default(); K]; LANES];
         let (entries, weights) = (row.chunks_exact(LANES), probes.chunks_exact(LANES));
         let tail = entries.remainder().iter().zip(weights.remainder());
         for (entries, weights) in entries.zip(weights) {
             for lane in 0..LANES {
-                let entry = entries[lane].to_f64();
+                let entry = entries[lane].widen();
                 for k in 0..K {
                     lanes[lane][k] += entry * weights[lane][k];
                 }
@@ -60,7 +59,7 @@ fn row_times<T: Real, const K: usize>(row: &[T], probes: &[[f64; K]]) -> [f64; K
         }
         for (entry, weights) in tail {
             for k in 0..K {
-                lanes[0][k] += entry.to_f64() * weights[k];
+                lanes[0][k] += entry.widen() * weights[k];
             }
         }
         for k in 0..K {
@@ -71,7 +70,10 @@ fn row_times<T: Real, const K: usize>(row: &[T], probes: &[[f64; K]]) -> [f64; K
 }
 
 /// Returns `M P`: the products of each row of a matrix of `probes.len()` columns with the probes.
-pub(crate) fn rows_times<T: Real, const K: usize>(matrix: &[T], probes: &[[f64; K]]) -> Vec<[f64; K]> {
+pub(crate) fn rows_times<T: Element, const K: usize>(
+    matrix: &[T],
+    probes: &[[T::Wide; K]],
+) -> Vec<[T::Wide; K]> {
     matrix.par_chunks(probes.len()).map(|row| row_times(row, probes)).collect()
 }
 
@@ -81,9 +83,12 @@ pub(crate) fn magnitudes_times<T: Real, const K: usize>(matrix: &[T], probes: &[
 }
 
 /// Returns `Mᵀ P`: the products of each column of a matrix of `probes.len()` rows with the probes.
-pub(crate) fn columns_times<T: Real, const K: usize>(matrix: &[T], probes: &[[f64; K]]) -> Vec<[f64; K]> {
+pub(crate) fn columns_times<T: Element, const K: usize>(
+    matrix: &[T],
+    probes: &[[T::Wide; K]],
+) -> Vec<[T::Wide; K]> {
     let cols = matrix.len() / probes.len();
-    let add = |totals: &mut [[f64; K]], part: &[[f64; K]]| {
+    let add = |totals: &mut [[T::Wide; K]], part: &[[T::Wide; K]]| {
         for (total, part) in totals.iter_mut().zip(part) {
             for k in 0..K {
                 total[k] += part[k];
@@ -92,10 +97,10 @@ pub(crate) fn columns_times<T: Real, const K: usize>(matrix: &[T], probes: &[[f6
     };
     let blocks = matrix.par_chunks(BLOCK * cols).zip(probes.par_chunks(BLOCK));
     let blocks = blocks.map(|(block, probes)| {
-        let mut totals = vec![[0.0; K]; cols];
+        let mut totals = vec![[T::Wide::default(); K]; cols];
         for (row, weights) in block.chunks(cols).zip(probes) {
             for (total, entry) in totals.iter_mut().zip(row) {
-                let entry = entry.to_f64();
+                let entry = entry.widen();
                 for k in 0..K {
                     total[k] += entry * weights[k];
                 }
@@ -104,22 +109,14 @@ pub(crate) fn columns_times<T: Real, const K: usize>(matrix: &[T], probes: &[[f6
         totals
     });
     let blocks: Vec<_> = blocks.collect();
-    let mut totals = vec![[0.0; K]; cols];
+    let mut totals = vec![[T::Wide::default(); K]; cols];
     blocks.iter().for_each(|block| add(&mut totals, block));
     totals
 }
 
-/// Returns `M p` for a complex matrix and one real probe.
-pub(crate) fn complex_rows_times<T: Real>(matrix: &[Complex<T>], probe: &[[f64; 1]]) -> Vec<Complex<f64>> {
-    let row_times = |row: &[Complex<T>]| {
-        let blocks = row.chunks(BLOCK).zip(probe.chunks(BLOCK)).map(|(row, probe)| {
-            let terms =
-                row.iter().zip(probe).map(|(z, [p])| Complex::new(z.re.to_f64() * p, z.im.to_f64() * p));
-            terms.sum::<Complex<f64>>()
-        });
-        blocks.sum()
-    };
-    matrix.par_chunks(probe.len()).map(row_times).collect()
+/// Returns probes of real numbers as numbers of a type in which sums are judged.
+pub(crate) fn as_wide<W: Wide, const K: usize>(probes: &[[f64; K]]) -> Vec<[W; K]> {
+    probes.iter().map(|probe| probe.map(W::from)).collect()
 }
 
 #[cfg(test)]

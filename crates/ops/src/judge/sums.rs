@@ -3,7 +3,7 @@
 //! The sum keeps the rounding error of each addition (Neumaier 1974, in the branch-free form of Knuth's two-sum, as
 //! Sum2 of Ogita, Rump and Oishi 2005), so its error does not grow with its length.
 
-use gpubench_report::data::Real;
+use gpubench_report::data::Element;
 use rayon::prelude::*;
 
 /// Elements per task.
@@ -33,16 +33,16 @@ impl Compensated {
 }
 
 /// Returns the sum of `map(x)` over all elements, independent of the number of threads.
-pub(crate) fn sum<T: Real>(values: &[T], map: impl Fn(f64) -> f64 + Sync) -> f64 {
+pub(crate) fn sum<T: Element>(values: &[T], map: impl Fn(T::Wide) -> f64 + Sync) -> f64 {
     let of_chunk = |chunk: &[T]| {
         let mut lanes = [Compensated::default(); LANES];
         let groups = chunk.chunks_exact(LANES);
         for (lane, value) in groups.remainder().iter().enumerate() {
-            lanes[lane].add(map(value.to_f64()));
+            lanes[lane].add(map(value.widen()));
         }
         for group in groups {
             for lane in 0..LANES {
-                lanes[lane].add(map(group[lane].to_f64()));
+                lanes[lane].add(map(group[lane].widen()));
             }
         }
         lanes.into_iter().fold(Compensated::default(), Compensated::join)
@@ -53,7 +53,7 @@ pub(crate) fn sum<T: Real>(values: &[T], map: impl Fn(f64) -> f64 + Sync) -> f64
 }
 
 /// Returns sum, mean and population standard deviation of at least one element, in two passes.
-pub(crate) fn moments<T: Real>(values: &[T]) -> [f64; 3] {
+pub(crate) fn moments<T: Element<Wide = f64>>(values: &[T]) -> [f64; 3] {
     let count = values.len() as f64;
     let total = sum(values, |x| x);
     let mean = total / count;

@@ -10,10 +10,12 @@ mod shapes;
 
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::{Operand, Values};
+use half::{bf16, f16};
 use rayon::prelude::*;
 
-use super::reference::{WorkingPrecision, computed_in};
+use super::reference::{complex_in, computed_in};
 use super::{Checked, OPS, Op, Rounding, find};
+use gpubench_report::Accuracy;
 
 /// A case of `op` at its default density, or fuller where `n` is too small for that to store anything.
 fn case(op: &str, n: u64, dtype: DType) -> Case {
@@ -27,7 +29,7 @@ fn the(op: &str) -> &'static dyn Op {
 
 /// The rounding of arithmetic in the case's own type.
 fn ieee(dtype: DType) -> Rounding {
-    Rounding { input: dtype.unit_roundoff(), sum: dtype.unit_roundoff() }
+    Accuracy::Ieee.rounding(dtype)
 }
 
 fn check(case: &Case, inputs: &[Operand], answer: &[Operand]) -> Checked {
@@ -42,36 +44,35 @@ fn solved(op: &str, n: u64, dtype: DType) -> (Case, Vec<Operand>, Vec<Operand>) 
     (case, inputs, answer)
 }
 
-/// Returns the right answer of a case by the simplest algorithms, all arithmetic in its element type.
+/// Returns the right answer of a case by the simplest algorithms, all arithmetic in its working type.
 fn plain_answer(case: &Case, inputs: &[Operand]) -> Vec<Operand> {
-    fn of<T: WorkingPrecision>(case: &Case, inputs: &[Operand]) -> Vec<Operand> {
-        computed_in::<T, T>(case, inputs).unwrap()
-    }
-    for_dtype!(case.dtype, of(case, inputs))
+    let answer = match case.dtype {
+        DType::F32 => computed_in::<f32, f32>(case, inputs),
+        DType::F64 => computed_in::<f64, f64>(case, inputs),
+        DType::Bf16 => computed_in::<bf16, f32>(case, inputs),
+        DType::F16 => computed_in::<f16, f32>(case, inputs),
+        DType::C64 => complex_in::<f32, f32>(case, inputs),
+        DType::C128 => complex_in::<f64, f64>(case, inputs),
+    };
+    answer.unwrap()
 }
 
 /// Returns the elements, of complex ones the real parts.
 fn values_of(operand: &Operand) -> Vec<f64> {
-    match operand.values() {
-        Values::F32(v) => v.iter().map(|&x| f64::from(x)).collect(),
-        Values::F64(v) => v.clone(),
-        Values::C32(v) => v.iter().map(|z| f64::from(z.re)).collect(),
-        Values::C64(v) => v.iter().map(|z| z.re).collect(),
-    }
+    (0..operand.values().len()).filter_map(|index| operand.values().real_part(index)).collect()
 }
 
-fn ops_in_both_types() -> impl Iterator<Item = (&'static dyn Op, DType)> {
-    OPS.iter().flat_map(|op| DType::ALL.iter().map(move |dtype| (*op, *dtype)))
+fn ops_in_their_types() -> impl Iterator<Item = (&'static dyn Op, DType)> {
+    OPS.iter().flat_map(|op| op.about().dtypes.iter().map(move |dtype| (*op, *dtype)))
+}
+
+fn types_of(op: &str) -> impl Iterator<Item = DType> {
+    the(op).about().dtypes.iter().copied()
 }
 
 /// Replaces the (real part of the) element at `index`.
 fn alter(operand: &mut Operand, index: usize, change: impl Fn(f64) -> f64) {
-    match operand.values_mut() {
-        Values::F32(v) => v[index] = change(f64::from(v[index])) as f32,
-        Values::F64(v) => v[index] = change(v[index]),
-        Values::C32(v) => v[index].re = change(f64::from(v[index].re)) as f32,
-        Values::C64(v) => v[index].re = change(v[index].re),
-    }
+    operand.values_mut().change_real_part(index, change);
 }
 
 /// Replaces every element, of complex ones both parts, by what `change` makes of its index and itself.
@@ -81,10 +82,16 @@ fn change_all(operand: &mut Operand, change: impl Fn(usize, f64) -> f64 + Sync) 
             v.par_iter_mut().enumerate().for_each(|(i, x)| *x = change(i, f64::from(*x)) as f32);
         }
         Values::F64(v) => v.par_iter_mut().enumerate().for_each(|(i, x)| *x = change(i, *x)),
-        Values::C32(v) => v.par_iter_mut().enumerate().for_each(|(i, z)| {
+        Values::Bf16(v) => {
+            v.par_iter_mut().enumerate().for_each(|(i, x)| *x = bf16::from_f64(change(i, x.to_f64())));
+        }
+        Values::F16(v) => {
+            v.par_iter_mut().enumerate().for_each(|(i, x)| *x = f16::from_f64(change(i, x.to_f64())));
+        }
+        Values::C64(v) => v.par_iter_mut().enumerate().for_each(|(i, z)| {
             (z.re, z.im) = (change(i, f64::from(z.re)) as f32, change(i, f64::from(z.im)) as f32);
         }),
-        Values::C64(v) => v.par_iter_mut().enumerate().for_each(|(i, z)| {
+        Values::C128(v) => v.par_iter_mut().enumerate().for_each(|(i, z)| {
             (z.re, z.im) = (change(i, z.re), change(i, z.im));
         }),
     }
@@ -103,7 +110,9 @@ fn transpose(operand: &mut Operand) {
     match &mut dense.values {
         Values::F32(v) => of(v, rows, cols),
         Values::F64(v) => of(v, rows, cols),
-        Values::C32(v) => of(v, rows, cols),
+        Values::Bf16(v) => of(v, rows, cols),
+        Values::F16(v) => of(v, rows, cols),
         Values::C64(v) => of(v, rows, cols),
+        Values::C128(v) => of(v, rows, cols),
     }
 }

@@ -143,7 +143,7 @@ impl Subject {
 fn formats(dtype: DType) -> Vec<ShortFloat> {
     match dtype {
         DType::F32 => vec![TF32, FLOAT16, BF16],
-        DType::F64 => vec![FLOAT32, TF32, FLOAT16, BF16],
+        _ => vec![FLOAT32, TF32, FLOAT16, BF16],
     }
 }
 
@@ -285,7 +285,7 @@ fn other_cases() -> impl Iterator<Item = (u64, u64)> {
 #[ignore = "some minutes: 200 seeds"]
 fn no_mutation_passes_at_any_other_size_and_seed() {
     let mut faults = vec![];
-    for (op, dtype) in JUDGED.iter().flat_map(|op| DType::ALL.iter().map(move |dtype| (*op, *dtype))) {
+    for (op, dtype) in JUDGED.iter().flat_map(|op| DType::REAL.iter().map(move |dtype| (*op, *dtype))) {
         for (n, seed) in other_cases() {
             faults.extend(Subject::new(Case { seed, ..case(op, n, dtype) }).faults());
         }

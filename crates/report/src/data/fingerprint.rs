@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Operand, Real, Values};
+use super::{Operand, Values};
 
 /// Returns a 64-bit fingerprint of shapes, structure and bit patterns of `operands`, in order.
 ///
@@ -18,11 +18,13 @@ pub fn fingerprint(operands: &[Operand]) -> u64 {
             }
         };
         let elements = match operand.values() {
-            Values::F32(v) => sum(v, |x| x.bit_pattern()),
-            Values::F64(v) => sum(v, |x| x.bit_pattern()),
-            Values::C32(v) => sum(v, |z| u64::from(z.re.to_bits()) | u64::from(z.im.to_bits()) << 32),
+            Values::F32(v) => sum(v, |x| x.to_bits().into()),
+            Values::F64(v) => sum(v, |x| x.to_bits()),
+            Values::Bf16(v) => sum(v, |x| x.to_bits().into()),
+            Values::F16(v) => sum(v, |x| x.to_bits().into()),
+            Values::C64(v) => sum(v, |z| u64::from(z.re.to_bits()) | u64::from(z.im.to_bits()) << 32),
             // A complex number is two elements.
-            Values::C64(v) => add(v
+            Values::C128(v) => add(v
                 .par_iter()
                 .enumerate()
                 .map(|(i, z)| weigh(2 * i, z.re.to_bits()).wrapping_add(weigh(2 * i + 1, z.im.to_bits())))),
@@ -75,7 +77,7 @@ mod tests {
             let double = values.map(|(re, im)| Complex { re, im }).to_vec();
             let single = values.map(|(re, im)| Complex { re: re as f32, im: im as f32 }).to_vec();
             let column = |values| Operand::Dense(Dense { rows: 3, cols: 1, values });
-            [Values::C32(single), Values::C64(double)].map(|values| fingerprint(&[column(values)]))
+            [Values::C64(single), Values::C128(double)].map(|values| fingerprint(&[column(values)]))
         };
         let base = of([(1.0, 2.0), (3.0, 4.0), (5.0, 6.0)]);
         for other in [

@@ -10,15 +10,16 @@
 //!         z ^ (z >> 31)
 //! ```
 //!
-//! `index` counts row-major. Uniform values in [0, 1) are the leading 53 bits times 2^-53 (f64) or the
-//! leading 24 bits times 2^-24 (f32). A matrix of density `p` stores entry `index` when the leading 32
+//! `index` counts row-major. Uniform values in [0, 1) are the leading 53 bits times 2^-53 (f64), the leading 24 bits times
+//! 2^-24 (f32), 11 times 2^-11 (f16) or 8 times 2^-8 (bf16). The parts of a complex element are the real values at `2 index` and
+//! `2 index + 1`. A matrix of density `p` stores entry `index` when the leading 32
 //! bits of operand `2 * operand` lie below `floor(p * 2^32)` (always when `p = 1`); its value is the
 //! uniform value at the same index of operand `2 * operand + 1`. Source of the mixer: Steele, Lea and
 //! Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014; constants by Stafford.
 
 use rayon::prelude::*;
 
-use super::{Csr, Real};
+use super::{Csr, Element, Real};
 
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Elements one task makes: long enough to hide the cost of a task, short enough to balance.
@@ -48,12 +49,12 @@ impl Stream {
     }
 
     /// Returns the uniform value in [0, 1) at `index`.
-    pub fn uniform<T: Real>(self, index: u64) -> T {
-        T::from_bits_uniform(self.bits(index))
+    pub fn uniform<T: Element>(self, index: u64) -> T {
+        T::uniform(self, index)
     }
 
     /// Returns the first `len` uniform values.
-    pub fn uniforms<T: Real>(self, len: usize) -> Vec<T> {
+    pub fn uniforms<T: Element>(self, len: usize) -> Vec<T> {
         let mut values = vec![T::default(); len];
         values.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, part)| {
             let first = (chunk * CHUNK) as u64;

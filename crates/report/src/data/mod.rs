@@ -7,7 +7,7 @@ pub mod mtx;
 mod values;
 
 pub use fingerprint::fingerprint;
-pub use values::{Plain, Real, Values, bytes_mut};
+pub use values::{Element, Plain, Real, Values, Wide, bytes_mut};
 
 use crate::error::CellError;
 
@@ -63,8 +63,8 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// Returns a dense matrix of real elements.
-    pub fn dense<T: Real>(rows: usize, cols: usize, values: Vec<T>) -> Self {
+    /// Returns a dense matrix.
+    pub fn dense<T: Element>(rows: usize, cols: usize, values: Vec<T>) -> Self {
         debug_assert_eq!(values.len(), rows * cols);
         Operand::Dense(Dense { rows, cols, values: T::into_values(values) })
     }
@@ -88,7 +88,7 @@ impl Operand {
     }
 
     /// Returns the elements of a dense operand as `T`.
-    pub fn dense_slice<T: Real>(&self) -> Result<&[T], CellError> {
+    pub fn dense_slice<T: Element>(&self) -> Result<&[T], CellError> {
         T::slice(&self.as_dense()?.values)
     }
 
@@ -103,7 +103,7 @@ impl Operand {
     }
 
     /// Returns the elements of a dense operand as `T`, moved out of it.
-    pub fn into_dense<T: Real>(self) -> Result<Vec<T>, CellError> {
+    pub fn into_dense<T: Element>(self) -> Result<Vec<T>, CellError> {
         self.as_dense()?;
         T::from_values(self.into_values())
     }

@@ -101,7 +101,7 @@ impl VariantRule {
 
     /// Returns whether the rule covers every case of its op on devices with fast float64.
     fn covers_all_on_fast_f64(&self) -> bool {
-        self.dtypes == DType::ALL && self.covers_sizes(&ANY_SIZE)
+        self.dtypes == DType::REAL && self.covers_sizes(&ANY_SIZE)
     }
 
     /// Returns whether the rule covers every case of its op on every device, and its variant has no further condition.
@@ -175,7 +175,7 @@ const fn rule(op: &'static str, variant: &'static str) -> VariantRule {
     VariantRule {
         op,
         variant,
-        dtypes: DType::ALL,
+        dtypes: DType::REAL,
         sizes: ANY_SIZE,
         divisibility: &[],
         devices: Devices::All,

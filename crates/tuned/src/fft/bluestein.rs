@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_last_radix_is_not_16() {
-        let ends_well = |n| DType::ALL.iter().all(|&dtype| radices(n, dtype).last() != Some(&16));
+        let ends_well = |n| DType::REAL.iter().all(|&dtype| radices(n, dtype).last() != Some(&16));
         assert!((1..=4096).step_by(7).all(ends_well));
         assert_eq!((radices(101, DType::F32), radices(1699, DType::F32)), (vec![5, 6, 7], vec![16, 15, 15]));
     }

@@ -12,9 +12,9 @@ use gpubench_backend::Prepared;
 use gpubench_cuda::ffi::launch::{LaunchShape, Start, allow_shared, fits, read, write};
 use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::ffi::tuning::{divide_equally, earliest_start};
-use gpubench_cuda::ops::dense::Resident;
-use gpubench_cuda::ops::fft::spectrum;
+use gpubench_cuda::ops::dense::{Resident, matrix};
 use gpubench_cuda::{CellError, Cuda, DeviceElement, Kernel, KernelSource, Result, Setup, by_dtype, opt_in};
+use rustfft::num_complex::Complex;
 
 use plan::{FftMethod, FftPlan, Pass};
 
@@ -136,6 +136,6 @@ fn prepare<T: DeviceElement>(setup: Setup<'_>, method: FftMethod) -> Result<Box<
     let plan = FftPlan::new(method, n, T::DTYPE, cuda.capacity())?;
     cuda.reserve(setup.matrix_bytes(3) + (2 * plan.half_elements() * size_of::<T>()) as u128)?;
     let mut fft = TwoPassFft::load(cuda, &plan)?;
-    let arrays = Resident::<T, T, 1>::new(setup, 2 * n * n)?;
-    Ok(arrays.job(spectrum, move |_, [input], spectrum| fft.run(input, spectrum)))
+    let arrays = Resident::<T, Complex<T>, 1>::new(setup, n * n)?;
+    Ok(arrays.job(matrix::<Complex<T>>, move |_, [input], spectrum| fft.run(input, spectrum)))
 }

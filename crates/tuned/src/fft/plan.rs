@@ -191,8 +191,8 @@ impl FftPlan {
 
 fn pair_bytes(dtype: DType) -> usize {
     match dtype {
-        DType::F32 => 8,
         DType::F64 => 16,
+        _ => 8,
     }
 }
 
@@ -212,8 +212,8 @@ fn max_row_threads(radices: &[usize], length: usize, dtype: DType, method: FftMe
         (DType::F64, FftMethod::Convolution) if few_stages && (2101..2700).contains(&length) => 96,
         (DType::F64, _) | (_, FftMethod::Convolution) if few_stages && length > 2100 => 128,
         _ if above_31 => 128,
-        (DType::F32, _) => (length / 16).clamp(128, 512),
         (DType::F64, _) => (length / 16).clamp(128, 256),
+        _ => (length / 16).clamp(128, 512),
     }
 }
 
@@ -221,12 +221,12 @@ fn max_row_threads(radices: &[usize], length: usize, dtype: DType, method: FftMe
 /// largest radix.
 fn column_threads(tasks: usize, dtype: DType, largest: usize) -> usize {
     let max_threads = match dtype {
-        DType::F32 if largest > 31 => 384,
-        DType::F32 if largest > 22 => 512,
-        DType::F32 => 640,
         DType::F64 if largest > 22 => 256,
         DType::F64 if largest > 10 => 384,
         DType::F64 => 512,
+        _ if largest > 31 => 384,
+        _ if largest > 22 => 512,
+        _ => 640,
     };
     warps(tasks.div_ceil(tasks.div_ceil(max_threads))).max(64)
 }
@@ -261,7 +261,7 @@ mod tests {
                     rest /= factor;
                 }
             }
-            for &dtype in DType::ALL {
+            for &dtype in DType::REAL {
                 let found = FftPlan::new(FftMethod::Direct, n, dtype, HOPPER);
                 if rest == 1 && n > 7200 && found.as_ref().is_err_and(needs_more_memory) {
                     continue;
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn every_size_has_a_plan_by_convolutions() {
         for n in (1..=24).chain((25..=MAX_N).step_by(19)) {
-            for &dtype in DType::ALL {
+            for &dtype in DType::REAL {
                 let plan = FftPlan::new(FftMethod::Convolution, n, dtype, HOPPER);
                 if dtype == DType::F64 && n > 7200 {
                     assert!(plan.is_err_and(|refused| needs_more_memory(&refused)), "{n}");

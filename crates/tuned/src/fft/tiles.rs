@@ -16,8 +16,8 @@ pub(super) fn tiles(n: usize, dtype: DType, multiprocessors: usize) -> Vec<Colum
         (200..600, _) => return vec![(4, false)],
         (4097.., DType::F32) => return vec![(4, true), (4, false)],
         (4097.., DType::F64) => return vec![(2, true), (2, false)],
-        (_, DType::F32) => [4, 8],
         (_, DType::F64) => [4, 6],
+        _ => [4, 8],
     };
     vec![(narrowest(n, &widths, multiprocessors), true), (4, true), (2, true)]
 }
@@ -26,8 +26,8 @@ pub(super) fn tiles(n: usize, dtype: DType, multiprocessors: usize) -> Vec<Colum
 /// mirrors aligned takes more time than it saves.
 pub(super) fn convolution_tiles(n: usize, dtype: DType, multiprocessors: usize) -> Vec<ColumnTile> {
     let widths: &[usize] = match dtype {
-        DType::F32 => &[2, 4, 8],
         DType::F64 => &[2, 4],
+        _ => &[2, 4, 8],
     };
     [narrowest(n, widths, multiprocessors), 4, 2, 1].map(|columns| (columns, false)).to_vec()
 }

@@ -26,8 +26,8 @@ pub(crate) static KERNELS: &[Kernel] = &[
         sources: &[&CONVERT],
         libraries: &[Library::Cublas],
         prepare: |setup| match setup.case.dtype {
-            DType::F32 => padded_product::<f32, f32>(setup),
             DType::F64 => padded_product::<f64, f64>(setup),
+            _ => padded_product::<f32, f32>(setup),
         },
     },
     Kernel::own(
@@ -71,14 +71,14 @@ fn own_product<T: DeviceElement>(
     let n = checked_side(setup.n())?.unsigned_abs();
     setup.reserve_matrices(3)?;
     let mut kernel = load(setup.cuda, n)?;
-    Ok(Resident::<T, T, 2>::like_first(setup)?.job(matrix, move |_, [a, b], c| kernel.run([a, b], c)))
+    Ok(Resident::<T, T, 2>::like_first(setup)?.job(matrix::<T>, move |_, [a, b], c| kernel.run([a, b], c)))
 }
 
 fn padded_product<T: DeviceElement, W: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     let bytes = PaddedProduct::<T, W>::workspace_bytes(setup.n())?;
     setup.cuda.reserve(setup.matrix_bytes(3) + bytes + WORKSPACE)?;
     let mut product = PaddedProduct::<T, W>::new(setup.cuda, setup.n())?;
-    Ok(Resident::<T, T, 2>::like_first(setup)?.job(matrix, move |_, [a, b], c| product.run([a, b], c)))
+    Ok(Resident::<T, T, 2>::like_first(setup)?.job(matrix::<T>, move |_, [a, b], c| product.run([a, b], c)))
 }
 
 fn residue_product(setup: Setup<'_>) -> Result<Box<Prepared>> {
@@ -88,5 +88,5 @@ fn residue_product(setup: Setup<'_>) -> Result<Box<Prepared>> {
     let arrays = Resident::<f64, f64, 2>::like_first(setup)?;
     let [a, b] = &arrays.operands;
     product.choose([a, b])?;
-    Ok(arrays.job(matrix, move |_, [a, b], c| product.run([a, b], c)))
+    Ok(arrays.job(matrix::<f64>, move |_, [a, b], c| product.run([a, b], c)))
 }

@@ -86,8 +86,8 @@ const TILES_PER_MULTIPROCESSOR: u32 = 2;
 /// last.
 fn best_tile(dtype: DType, n: u32, multiprocessors: u32) -> &'static Tile {
     let tiles: &[Tile] = match dtype {
-        DType::F32 => &TILES_F32,
         DType::F64 => &TILES_F64,
+        _ => &TILES_F32,
     };
     let concurrent = u64::from(TILES_PER_MULTIPROCESSOR * multiprocessors);
     let suits = |tile: &Tile| {

@@ -111,8 +111,8 @@ impl<T: DeviceElement, W: DeviceElement> PaddedProduct<T, W> {
         let side = padded_side(n);
         let (blas_n, padded) = (checked_side(n)?, checked_side(side)?);
         let arithmetic = match W::DTYPE {
-            DType::F32 => Arithmetic::F32,
             DType::F64 => Arithmetic::F64,
+            _ => Arithmetic::F32,
         };
         Ok(PaddedProduct {
             cublas: Cublas::new(cuda)?,

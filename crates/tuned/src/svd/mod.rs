@@ -142,7 +142,7 @@ struct JacobiJob<T> {
 
 fn by_rotations<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     let rotations = JacobiRotations::new(setup.cuda, setup.n())?;
-    Ok(Prepared::new(JacobiJob::<T> { rotations, matrix: setup.upload(0)? }))
+    Ok(Prepared::new(JacobiJob::<T> { rotations, matrix: setup.upload::<T>(0)? }))
 }
 
 impl<T: DeviceElement> Job for JacobiJob<T> {

@@ -6,6 +6,9 @@ use std::ffi::c_int;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use half::{bf16, f16};
+use rustfft::num_complex::Complex;
+
 mod discovery;
 mod elf;
 mod library;
@@ -19,8 +22,8 @@ mod vendor;
 
 pub(crate) use library::{BlasLibrary, all};
 use open::OpenedBlas;
-use routines::Routines;
-pub(crate) use routines::{Blas, ThinSvd};
+pub(crate) use routines::{Blas, Gemm, ThinSvd};
+use routines::{Lapack, Products};
 pub(crate) use thread_pool::BlasThreads;
 pub(crate) use vendor::{Vendor, vendor_of};
 
@@ -31,8 +34,14 @@ pub(crate) struct Provider {
     version: String,
     /// Whether its integers have 64 bits.
     has_long_integers: bool,
-    single: Routines<f32>,
-    double: Routines<f64>,
+    single: Products<f32>,
+    double: Products<f64>,
+    complex_single: Products<Complex<f32>>,
+    complex_double: Products<Complex<f64>>,
+    bf16: Option<Products<bf16>>,
+    f16: Option<Products<f16>>,
+    lapack_single: Option<Lapack<f32>>,
+    lapack_double: Option<Lapack<f64>>,
     set_threads: SetThreads,
     get_threads: GetThreads,
     /// Most threads that its runtime gives it.

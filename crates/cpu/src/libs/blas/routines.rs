@@ -7,7 +7,9 @@
 
 use std::ffi::c_char;
 
-use gpubench_report::data::Real;
+use gpubench_report::data::{Element, Real};
+use half::{bf16, f16};
+use rustfft::num_complex::Complex;
 
 use super::open::OpenedBlas;
 use super::{Provider, shim};
@@ -45,10 +47,6 @@ macro_rules! signatures {
 }
 
 signatures! {
-    /// `?gemm`: transpositions, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc.
-    Gemm(Letter, Letter, In, In, In, *const T, *const T, In, *const T, In, *const T, *mut T, In, Length, Length);
-    /// `?gemm_batch_strided` of MKL: as gemm, with the distance to the next A, B and C after each leading dimension, and the number of products.
-    GemmBatch(Letter, Letter, In, In, In, *const T, *const T, In, In, *const T, In, In, *const T, *mut T, In, In, In);
     /// `?posv`: triangle, n, right-hand sides, A, lda, B, ldb, info.
     Posv(Letter, In, In, *mut T, In, *mut T, In, Out, Length);
     /// `?gesv`: n, right-hand sides, A, lda, pivots, B, ldb, info.
@@ -57,14 +55,96 @@ signatures! {
     Gesdd(Letter, In, In, *mut T, In, *mut T, *mut T, In, *mut T, In, *mut T, In, Out, Out, Length);
 }
 
-/// The routines of BLAS and LAPACK for one element type.
-pub(crate) struct Routines<T> {
-    gemm: Gemm<T>,
-    gemm_batch: Option<GemmBatch<T>>,
-    lapack: Option<Lapack<T>>,
+/// `?gemm` with operands `T` and an answer `C`: transpositions, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc.
+type GemmRoutine<T, C> = unsafe extern "C" fn(
+    Letter,
+    Letter,
+    In,
+    In,
+    In,
+    *const C,
+    *const T,
+    In,
+    *const T,
+    In,
+    *const C,
+    *mut C,
+    In,
+    Length,
+    Length,
+);
+/// `?gemm_batch_strided` of MKL: as gemm, with the distance to the next A, B and C after each leading dimension, and the number of products.
+type GemmBatchRoutine<T, C> = unsafe extern "C" fn(
+    Letter,
+    Letter,
+    In,
+    In,
+    In,
+    *const C,
+    *const T,
+    In,
+    In,
+    *const T,
+    In,
+    In,
+    *const C,
+    *mut C,
+    In,
+    In,
+    In,
+);
+
+/// The products of one element type.
+pub(crate) struct Products<T: Gemm> {
+    gemm: GemmRoutine<T, T::Answer>,
+    batch: Option<GemmBatchRoutine<T, T::Answer>>,
 }
 
-struct Lapack<T> {
+impl<T: Gemm> Products<T> {
+    /// Finds the product called `name`, without the final underscore.
+    pub(super) fn find(library: &OpenedBlas, name: &str) -> Result<Self, String> {
+        // SAFETY: the names are those of the routines whose types these are.
+        unsafe {
+            Ok(Products {
+                gemm: library.routine(&format!("{name}_"))?,
+                batch: library.routine(&format!("{name}_batch_strided_")).ok(),
+            })
+        }
+    }
+}
+
+/// The element types of products by BLAS.
+pub(crate) trait Gemm: Element {
+    /// Type of the answer and of the factors alpha and beta.
+    type Answer: Element;
+
+    /// Returns the products of a library; `None` if it has none of this type.
+    fn products(provider: &Provider) -> Option<&Products<Self>>;
+}
+
+macro_rules! products {
+    ($($t:ty, $answer:ty, $provider:ident => $products:expr;)*) => {
+        $(impl Gemm for $t {
+            type Answer = $answer;
+
+            fn products($provider: &Provider) -> Option<&Products<Self>> {
+                $products
+            }
+        })*
+    };
+}
+
+products! {
+    f32, f32, provider => Some(&provider.single);
+    f64, f64, provider => Some(&provider.double);
+    Complex<f32>, Complex<f32>, provider => Some(&provider.complex_single);
+    Complex<f64>, Complex<f64>, provider => Some(&provider.complex_double);
+    bf16, f32, provider => provider.bf16.as_ref();
+    f16, f32, provider => provider.f16.as_ref();
+}
+
+/// The routines of LAPACK for one element type.
+pub(crate) struct Lapack<T> {
     posv: Posv<T>,
     gesv: Gesv<T>,
     gesdd: Gesdd<T>,
@@ -72,49 +152,42 @@ struct Lapack<T> {
     gesvd: shim::LapackAddress,
 }
 
-impl<T> Routines<T> {
-    /// Finds the routines whose names begin with `letter`; those of LAPACK only if the library `has_lapack`.
-    pub(super) fn find(library: &OpenedBlas, letter: char, has_lapack: bool) -> Result<Self, String> {
+impl<T> Lapack<T> {
+    /// Finds the routines whose names begin with `letter`.
+    pub(super) fn find(library: &OpenedBlas, letter: char) -> Result<Self, String> {
         let name = |routine: &str| format!("{letter}{routine}_");
         // SAFETY: the names are those of the routines whose types these are.
         unsafe {
-            let lapack = || -> Result<Lapack<T>, String> {
-                Ok(Lapack {
-                    posv: library.routine(&name("posv"))?,
-                    gesv: library.routine(&name("gesv"))?,
-                    gesdd: library.routine(&name("gesdd"))?,
-                    gesvd: library.routine(&name("gesvd"))?,
-                })
-            };
-            Ok(Routines {
-                lapack: has_lapack.then(lapack).transpose()?,
-                gemm: library.routine(&name("gemm"))?,
-                gemm_batch: library.routine(&name("gemm_batch_strided")).ok(),
+            Ok(Lapack {
+                posv: library.routine(&name("posv"))?,
+                gesv: library.routine(&name("gesv"))?,
+                gesdd: library.routine(&name("gesdd"))?,
+                gesvd: library.routine(&name("gesvd"))?,
             })
         }
     }
 }
 
-/// The element types of BLAS and LAPACK.
+/// The element types of LAPACK.
 pub(crate) trait Blas: Real + ndarray_linalg::Lapack<Real = Self> {
-    fn routines(provider: &Provider) -> &Routines<Self>;
+    fn lapack(provider: &Provider) -> Option<&Lapack<Self>>;
 }
 
 impl Blas for f32 {
-    fn routines(provider: &Provider) -> &Routines<f32> {
-        &provider.single
+    fn lapack(provider: &Provider) -> Option<&Lapack<f32>> {
+        provider.lapack_single.as_ref()
     }
 }
 
 impl Blas for f64 {
-    fn routines(provider: &Provider) -> &Routines<f64> {
-        &provider.double
+    fn lapack(provider: &Provider) -> Option<&Lapack<f64>> {
+        provider.lapack_double.as_ref()
     }
 }
 
 impl Provider {
     fn lapack<T: Blas>(&self) -> CellResult<&Lapack<T>> {
-        T::routines(self).lapack.as_ref().ok_or_else(|| CellError::call("LAPACK", "the library has none"))
+        T::lapack(self).ok_or_else(|| CellError::call("LAPACK", "the library has none"))
     }
 
     /// Makes ndarray-linalg call this library's gesvd. Fails if it has 64-bit integers, which ndarray-linalg does not pass, or
@@ -144,25 +217,25 @@ impl Provider {
 
     /// Computes `c = a b` for row-major matrices of m x k, k x n and m x n, of which `a` and `b` may be stored `transposed`. To
     /// Fortran, this is the transpose of `b` times the transpose of `a`.
-    pub(crate) fn gemm<T: Blas>(
+    pub(crate) fn gemm<T: Gemm>(
         &self,
         sides: [usize; 3],
         transposed: [bool; 2],
         a: &[T],
         b: &[T],
-        c: &mut [T],
+        c: &mut [T::Answer],
     ) -> CellResult<()> {
         self.gemm_batch(1, sides, transposed, [a, b], c)
     }
 
     /// Computes `batch` such products, whose matrices follow each other; more than one by a call of MKL's `gemm_batch_strided`.
-    pub(crate) fn gemm_batch<T: Blas>(
+    pub(crate) fn gemm_batch<T: Gemm>(
         &self,
         batch: usize,
         [m, n, k]: [usize; 3],
         transposed: [bool; 2],
         [a, b]: [&[T]; 2],
-        c: &mut [T],
+        c: &mut [T::Answer],
     ) -> CellResult<()> {
         let lens = [m * k, k * n, m * n];
         if [a.len(), b.len(), c.len()] != lens.map(|len| batch * len) {
@@ -170,7 +243,12 @@ impl Provider {
         }
         let [a_step, b_step, c_step] = self.steps(batch, lens)?;
         let (m, n, k, batch) = (self.int(m)?, self.int(n)?, self.int(k)?, self.int(batch)?);
-        let (alpha, beta) = (<T as Real>::from_f64(1.0), <T as Real>::from_f64(0.0));
+        let [alpha, beta] = [1.0, 0.0].map(|factor: f64| T::Answer::narrow(factor.into()));
+        let none = || {
+            let reason = format!("the library has no product of {}", T::DTYPE.words());
+            CellError::from(Unavailable::new(reason, "add MKL, or use another --dtypes"))
+        };
+        let products = T::products(self).ok_or_else(none)?;
         let [a_is_transposed, b_is_transposed] = transposed;
         let (a_row, b_row, c_row) = (
             if a_is_transposed { m } else { k }.max(1),
@@ -178,7 +256,7 @@ impl Provider {
             n.max(1),
         );
         let [a_letter, b_letter] = transposed.map(|is| if is { TRANSPOSED } else { AS_IT_LIES });
-        let (routines, [a, b], c) = (T::routines(self), [a, b].map(<[T]>::as_ptr), c.as_mut_ptr());
+        let ([a, b], c) = ([a, b].map(<[T]>::as_ptr), c.as_mut_ptr());
         // SAFETY: the matrices hold m*k, k*n and m*n elements row after row, `batch` times, as checked above, and `c`,
         // being borrowed mutably, overlaps neither of the others.
         unsafe {
@@ -186,11 +264,11 @@ impl Provider {
                 (&raw const m, &raw const n, &raw const k, &raw const alpha, &raw const beta);
             let (a_row, b_row, c_row) = (&raw const a_row, &raw const b_row, &raw const c_row);
             if batch == 1 {
-                (routines.gemm)(b_letter, a_letter, n, m, k, alpha, b, b_row, a, a_row, beta, c, c_row, 1, 1);
+                (products.gemm)(b_letter, a_letter, n, m, k, alpha, b, b_row, a, a_row, beta, c, c_row, 1, 1);
                 return Ok(());
             }
-            let gemm_batch = routines
-                .gemm_batch
+            let gemm_batch = products
+                .batch
                 .ok_or_else(|| CellError::call("gemm_batch_strided", "the library has none"))?;
             let (a_step, b_step, c_step, batch) =
                 (&raw const a_step, &raw const b_step, &raw const c_step, &raw const batch);

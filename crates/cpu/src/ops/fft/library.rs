@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 
-use super::{SERIAL, Spectrum, spectrum};
+use super::{SERIAL, Sample, Spectrum, spectrum};
 use crate::CellResult;
 use crate::libs::blas::BlasThreads;
 use crate::libs::dfti::MklTransform;
@@ -24,7 +24,7 @@ use crate::threads::{ThreadPool, choices_for, wake};
 /// The largest side at which fewer than all threads may be faster.
 const MAX_CHOICE_SIDE: usize = 1024;
 
-struct MklFft<T> {
+struct MklFft<T: Sample> {
     pool: BlasThreads,
     transforms: Transforms,
     threads: usize,
@@ -32,7 +32,7 @@ struct MklFft<T> {
     openmp: OpenMp,
 }
 
-pub(super) fn mkl<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob {
+pub(super) fn mkl<T: Sample>(mut request: JobRequest<'_>) -> PreparedJob {
     let transforms = Transforms::of(request.case);
     let pool = BlasThreads::new(request.threads, request.blas()?, transforms.side(), MAX_CHOICE_SIDE)?;
     let (threads, choices) = (pool.provider().threads(), pool.choices());
@@ -40,7 +40,7 @@ pub(super) fn mkl<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob 
     prepared(spectrum(&mut request)?, MklFft { pool, transforms, threads, plan, openmp }, choices, None)
 }
 
-impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for MklFft<T> {
+impl<T: Sample> MatrixKernel<T, Complex<T::Part>, 1> for MklFft<T> {
     fn use_threads(&mut self, threads: usize, _: &mut Spectrum<T>) -> CellResult<()> {
         if threads != self.threads {
             // The old plan is for the old number, to which the pool may be set again if there is no new one.
@@ -59,20 +59,20 @@ impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for MklFft<T> {
     fn compute(&mut self, Matrices { inputs: [input], results, .. }: &mut Spectrum<T>) -> CellResult<()> {
         self.pool.provider();
         self.plan.transform(input, &mut results[0])?;
-        mirror(&self.transforms, &mut results[0], self.threads, |tasks, task| {
+        mirror::<T>(&self.transforms, &mut results[0], self.threads, |tasks, task| {
             self.openmp.each(tasks, tasks, task)
         });
         Ok(())
     }
 }
 
-struct FftwFft<T: Real + FftNum> {
+struct FftwFft<T: Sample> {
     transforms: Transforms,
     threads: usize,
     plan: FftwTransform<T>,
 }
 
-pub(super) fn fftw<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob {
+pub(super) fn fftw<T: Sample>(mut request: JobRequest<'_>) -> PreparedJob {
     let (transforms, threads) = (Transforms::of(request.case), request.threads);
     let choices = choices_for(transforms.side(), MAX_CHOICE_SIDE, threads);
     let mut matrices = spectrum::<T>(&mut request)?;
@@ -80,7 +80,7 @@ pub(super) fn fftw<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob
     prepared(matrices, FftwFft { transforms, threads, plan }, choices, None)
 }
 
-impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for FftwFft<T> {
+impl<T: Sample> MatrixKernel<T, Complex<T::Part>, 1> for FftwFft<T> {
     fn use_threads(&mut self, threads: usize, matrices: &mut Spectrum<T>) -> CellResult<()> {
         if threads != self.threads {
             let Matrices { inputs, results, .. } = matrices;
@@ -101,21 +101,24 @@ impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for FftwFft<T> {
             self.plan = FftwTransform::new(&self.transforms, self.threads, input, &mut results[0])?;
         }
         self.plan.transform(input, &mut results[0]);
-        mirror(&self.transforms, &mut results[0], self.threads, |tasks, task| {
+        mirror::<T>(&self.transforms, &mut results[0], self.threads, |tasks, task| {
             (0..tasks).into_par_iter().with_max_len(1).for_each(task);
         });
         Ok(())
     }
 }
 
-/// Writes the right half of the columns of spectra from the left half, as tasks for at most `threads` threads: `each` runs the task for
+/// Writes the right half of the columns of spectra of real arrays from the left half, as tasks for at most `threads` threads: `each` runs the task for
 /// every number below the number of tasks.
-fn mirror<T: Real + FftNum>(
+fn mirror<T: Sample>(
     transforms: &Transforms,
-    output: &mut [Complex<T>],
+    output: &mut [Complex<T::Part>],
     threads: usize,
     mut each: impl FnMut(usize, &(dyn Fn(usize) + Sync)),
 ) {
+    if T::DTYPE.is_complex() {
+        return;
+    }
     let (points, sides) = (transforms.points(), &transforms.sides[..]);
     if output.len() <= SERIAL || threads == 1 {
         return output.chunks_exact_mut(points).for_each(|spectrum| mirror_one(sides, spectrum));

@@ -1,4 +1,4 @@
-//! The variants of the FFT of real arrays with the full complex spectrum on the CPU.
+//! The variants of the FFT of real and complex arrays with the full complex spectrum on the CPU.
 
 mod library;
 mod real;
@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use gpubench_backend::Shapes;
 use gpubench_ops::fft::Transforms;
-use gpubench_report::data::Real;
+use gpubench_report::case::DType;
+use gpubench_report::data::{Element, Real};
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftNum, FftPlanner};
@@ -16,29 +17,42 @@ use rustfft::{Fft, FftNum, FftPlanner};
 use self::library::{fftw, mkl};
 use self::real::realfft;
 use super::dense::{Matrices, MatrixKernel, prepared};
-use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
+use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, by_type, variant};
 use crate::CellResult;
 use crate::operands::{HostMatrix, ShowMemory, memory};
 use crate::threads::{PerThread, wake};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
-    variant("-2d", Scope::Mkl, "{} (DFTI), r2c, then the mirrored half, all threads", by_dtype!(mkl))
-        .of_shapes(Shapes::Any),
+    variant(
+        "-2d",
+        Scope::Mkl,
+        "{} (DFTI), all threads; of real arrays r2c, then the mirrored half",
+        by_type!(mkl),
+    )
+    .of_shapes(Shapes::Any)
+    .of_types(DType::REAL_AND_COMPLEX),
     variant(
         "realfft",
         Scope::Default,
         "rustfft for lines of own code: columns in pairs, then half of the rows, all threads",
         by_dtype!(realfft),
     ),
-    variant("fftw-2d", Scope::Fftw, "FFTW, r2c, then the mirrored half, all threads", by_dtype!(fftw))
-        .of_shapes(Shapes::Any),
+    variant(
+        "fftw-2d",
+        Scope::Fftw,
+        "FFTW, all threads; of real arrays r2c, then the mirrored half",
+        by_type!(fftw),
+    )
+    .of_shapes(Shapes::Any)
+    .of_types(DType::REAL_AND_COMPLEX),
     variant(
         "rustfft",
         Scope::Default,
         "rustfft: complex rows, then the other axes as rows of the transposed array, all threads",
-        by_dtype!(rustfft),
+        by_type!(rustfft),
     )
-    .of_shapes(Shapes::Any),
+    .of_shapes(Shapes::Any)
+    .of_types(DType::REAL_AND_COMPLEX),
 ];
 
 /// Rows that one task transposes: whole cache lines of the source.
@@ -47,14 +61,31 @@ const BAND: usize = 16;
 /// Below this number of elements, threads cost more than they save.
 const SERIAL: usize = 1 << 14;
 
-/// The real matrix and its full spectrum.
-type Spectrum<T> = Matrices<T, Complex<T>, 1>;
+/// The elements of arrays that are transformed.
+pub(crate) trait Sample: Element + Into<Complex<Self::Part>> {
+    /// The real type in which they are transformed.
+    type Part: Real + FftNum;
+}
 
-fn spectrum<T: Real + FftNum>(request: &mut JobRequest<'_>) -> CellResult<Spectrum<T>> {
+impl Sample for f32 {
+    type Part = f32;
+}
+
+impl Sample for f64 {
+    type Part = f64;
+}
+
+impl<T: Real + FftNum> Sample for Complex<T> {
+    type Part = T;
+}
+
+/// The arrays and their full spectra.
+type Spectrum<T> = Matrices<T, Complex<<T as Sample>::Part>, 1>;
+
+fn spectrum<T: Sample>(request: &mut JobRequest<'_>) -> CellResult<Spectrum<T>> {
     let (transforms, inputs) = (Transforms::of(request.case), request.operands()?);
-    let zeros = vec![Complex::new(T::zero(), T::zero()); transforms.elements()];
-    let (rows, cols) = (zeros.len() / transforms.cols, transforms.cols);
-    Ok(Matrices { inputs, copy: vec![], results: vec![HostMatrix::complex(rows, cols, zeros)] })
+    let (rows, cols) = (transforms.elements() / transforms.cols, transforms.cols);
+    Ok(Matrices { inputs, copy: vec![], results: vec![HostMatrix::zeros(rows, cols)] })
 }
 
 /// The transform of rustfft for one length, and workspace for each thread.
@@ -84,14 +115,14 @@ struct ComplexFft<T: FftNum> {
     axes: Vec<LineFft<T, ()>>,
 }
 
-fn rustfft<T: Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob {
+fn rustfft<T: Sample>(mut request: JobRequest<'_>) -> PreparedJob {
     let (transforms, matrices) = (Transforms::of(request.case), spectrum::<T>(&mut request)?);
     let transposed = if transforms.sides.len() > 1 { matrices.results[0].to_vec() } else { vec![] };
     let axes = transforms.sides.iter().rev().map(|side| LineFft::new(*side, || ())).collect();
     prepared(matrices, ComplexFft { transposed, axes }, vec![], None)
 }
 
-impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for ComplexFft<T> {
+impl<T: Sample> MatrixKernel<T, Complex<T::Part>, 1> for ComplexFft<T::Part> {
     fn show(&self, show: ShowMemory<'_>) {
         show(memory(&self.transposed));
         self.axes.iter().for_each(|axis| axis.scratch.each(|(work, ())| show(memory(work))));
@@ -109,7 +140,7 @@ impl<T: Real + FftNum> MatrixKernel<T, Complex<T>, 1> for ComplexFft<T> {
         let lines = SERIAL.div_ceil(8 * inner) * inner;
         output.par_chunks_mut(lines).zip(input.par_chunks(lines)).for_each(|(lines, input)| {
             for (z, x) in lines.iter_mut().zip(input) {
-                *z = Complex::new(*x, T::default());
+                *z = (*x).into();
             }
             rows.transform(lines);
         });

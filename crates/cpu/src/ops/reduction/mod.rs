@@ -3,7 +3,9 @@
 mod moments;
 
 use gpubench_backend::Shapes;
-use gpubench_report::data::Real;
+use gpubench_report::case::DType;
+use gpubench_report::data::{Element, Real};
+use half::{bf16, f16};
 use ndarray::aview1;
 use rustfft::num_traits::{Float, FromPrimitive};
 
@@ -20,26 +22,35 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         "one-pass",
         Scope::Default,
         "one pass, sums of deviations from each block's mean, all threads",
-        by_dtype!(in_parts, Moments::of),
+        |request| match request.case.dtype {
+            DType::Bf16 => in_parts::<bf16>(request, |values| Moments::of_half(values, Moments::of)),
+            DType::F16 => in_parts::<f16>(request, |values| Moments::of_half(values, Moments::of)),
+            DType::F64 => in_parts::<f64>(request, Moments::of),
+            _ => in_parts::<f32>(request, Moments::of),
+        },
     )
-    .of_shapes(Shapes::Any),
-    variant(
-        "plain",
-        Scope::Default,
-        "sum, then deviations from the mean, all threads",
-        by_dtype!(in_parts, Moments::plain),
-    )
-    .of_shapes(Shapes::Any),
+    .of_shapes(Shapes::Any)
+    .of_types(DType::REAL_AND_HALF),
+    variant("plain", Scope::Default, "sum, then deviations from the mean, all threads", |request| {
+        match request.case.dtype {
+            DType::Bf16 => in_parts::<bf16>(request, |values| Moments::of_half(values, Moments::plain)),
+            DType::F16 => in_parts::<f16>(request, |values| Moments::of_half(values, Moments::plain)),
+            DType::F64 => in_parts::<f64>(request, Moments::plain),
+            _ => in_parts::<f32>(request, Moments::plain),
+        }
+    })
+    .of_shapes(Shapes::Any)
+    .of_types(DType::REAL_AND_HALF),
     variant("ndarray", Scope::Further, "ndarray sum, mean and std, one thread", by_dtype!(three_passes))
         .of_shapes(Shapes::Any),
 ];
 
 /// Takes the operand, and makes the result: sum, mean and standard deviation.
-fn matrices<T: Real>(request: &mut JobRequest<'_>) -> CellResult<Matrices<T, f64, 1>> {
+fn matrices<T: Element>(request: &mut JobRequest<'_>) -> CellResult<Matrices<T, f64, 1>> {
     Ok(Matrices { inputs: request.operands()?, copy: vec![], results: vec![HostMatrix::zeros(3, 1)] })
 }
 
-fn in_parts<T: Real>(mut request: JobRequest<'_>, moments: fn(&[T]) -> Moments) -> PreparedJob {
+fn in_parts<T: Element>(mut request: JobRequest<'_>, moments: fn(&[T]) -> Moments) -> PreparedJob {
     let matrices = matrices::<T>(&mut request)?;
     let parts = vec![Moments::default(); matrices.inputs[0].len().div_ceil(TASK)];
     let pool = Partition::of_tasks(parts.len(), request.threads);

@@ -6,7 +6,8 @@
 //! square leaves the range of the type, the block is computed again in float64 by plain loops. Blocks merge by the
 //! formula of the same authors, slices as a tree.
 
-use gpubench_report::data::{Plain, Real};
+use gpubench_report::data::{Element, Plain, Real};
+use half::slice::HalfFloatSliceExt;
 
 use crate::simd::{Vectorized, vectorize};
 
@@ -51,6 +52,20 @@ impl Moments {
         let mean = sum / count;
         let squares = values.iter().map(|value| (value.to_f64() - mean) * (value.to_f64() - mean)).sum();
         Moments { count, sum, lost: 0.0, squares }
+    }
+
+    /// Computes the moments of 16-bit values block by block, by a function of float32 values.
+    pub(super) fn of_half<T: Element>(values: &[T], of: fn(&[f32]) -> Moments) -> Self
+    where
+        [T]: HalfFloatSliceExt,
+    {
+        let mut wide = [0f32; BLOCK];
+        let of_block = |block: &[T]| {
+            let wide = &mut wide[..block.len()];
+            block.convert_to_f32_slice(wide);
+            of(wide)
+        };
+        values.chunks(BLOCK).map(of_block).fold(Moments::default(), Moments::merge)
     }
 
     /// Merges all moments, as a tree whose shape depends only on their number.

@@ -6,7 +6,7 @@ use cudarc::cublas::sys::{self, cublasDiagType_t, cublasFillMode_t, cublasOperat
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
 use gpubench_report::case::DType;
 
-use super::{Cublas, Factors, check, checked_side};
+use super::{Cublas, check, checked_side};
 use crate::{CellError, Cuda, DeviceElement, Result, driver};
 
 /// The addresses, on the device, of matrices that follow each other in one slice.
@@ -69,28 +69,13 @@ impl Cublas {
         let (n, columns, count) = (checked_side(n)?, checked_side(columns)?, checked_side(count)?);
         let (left, lower) = (cublasSideMode_t::CUBLAS_SIDE_LEFT, cublasFillMode_t::CUBLAS_FILL_MODE_LOWER);
         let diagonal = cublasDiagType_t::CUBLAS_DIAG_NON_UNIT;
-        let Factors { single: [one_f32, _], double: [one, _] } = &Factors::default();
+        let (one_f32, one) = (&1f32, &1f64);
         let ([l, b], handle) = (of, self.handle);
         for operation in [cublasOperation_t::CUBLAS_OP_N, cublasOperation_t::CUBLAS_OP_T] {
             // SAFETY: the handle is live; the addresses are of matrices of these sizes and this type, as the caller vouches; the factor
             // is read before the call returns, as the pointer mode is the host's.
             let status = unsafe {
                 match T::DTYPE {
-                    DType::F32 => sys::cublasStrsmBatched(
-                        handle,
-                        left,
-                        lower,
-                        operation,
-                        diagonal,
-                        n,
-                        columns,
-                        one_f32,
-                        l.cast(),
-                        n,
-                        b.cast(),
-                        n,
-                        count,
-                    ),
                     DType::F64 => sys::cublasDtrsmBatched(
                         handle,
                         left,
@@ -100,6 +85,21 @@ impl Cublas {
                         n,
                         columns,
                         one,
+                        l.cast(),
+                        n,
+                        b.cast(),
+                        n,
+                        count,
+                    ),
+                    _ => sys::cublasStrsmBatched(
+                        handle,
+                        left,
+                        lower,
+                        operation,
+                        diagonal,
+                        n,
+                        columns,
+                        one_f32,
                         l.cast(),
                         n,
                         b.cast(),

@@ -14,6 +14,7 @@ use cudarc::cublas::sys::{self, cublasComputeType_t, cublasGemmAlgo_t, cublasHan
 use cudarc::cublas::sys::{cublasStatus_t, cudaDataType_t};
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
 use gpubench_ops::matmul::Products;
+use gpubench_report::case::DType;
 
 use super::status::Status;
 use super::succeeded;
@@ -61,15 +62,35 @@ pub enum Arithmetic {
     F16,
     /// bfloat16 operands, float32 sums and answer.
     Bf16,
+    /// float16 operands and answer, float32 sums.
+    F16Throughout,
+    /// bfloat16 operands and answer, float32 sums.
+    Bf16Throughout,
+    /// Complex, float32 throughout.
+    C64,
+    /// Complex, float64 throughout.
+    C128,
 }
 
 impl Arithmetic {
-    fn types(self) -> (cudaDataType_t, cudaDataType_t, cublasComputeType_t) {
+    /// Returns the arithmetic of an element type, with an answer of that type.
+    pub fn of(dtype: DType) -> Arithmetic {
+        match dtype {
+            DType::F32 => Arithmetic::F32,
+            DType::F64 => Arithmetic::F64,
+            DType::Bf16 => Arithmetic::Bf16Throughout,
+            DType::F16 => Arithmetic::F16Throughout,
+            DType::C64 => Arithmetic::C64,
+            DType::C128 => Arithmetic::C128,
+        }
+    }
+
+    pub(in crate::ffi) fn types(self) -> (cudaDataType_t, cudaDataType_t, cublasComputeType_t) {
         use cublasComputeType_t::{
             CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_64F,
             CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT,
         };
-        use cudaDataType_t::{CUDA_R_16BF, CUDA_R_16F, CUDA_R_32F, CUDA_R_64F};
+        use cudaDataType_t::{CUDA_C_32F, CUDA_C_64F, CUDA_R_16BF, CUDA_R_16F, CUDA_R_32F, CUDA_R_64F};
         match self {
             Arithmetic::F32 => (CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F),
             Arithmetic::F64 => (CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F),
@@ -77,6 +98,28 @@ impl Arithmetic {
             Arithmetic::Tf32 => (CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32),
             Arithmetic::F16 => (CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F),
             Arithmetic::Bf16 => (CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F),
+            Arithmetic::F16Throughout => (CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F),
+            Arithmetic::Bf16Throughout => (CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F),
+            Arithmetic::C64 => (CUDA_C_32F, CUDA_C_32F, CUBLAS_COMPUTE_32F),
+            Arithmetic::C128 => (CUDA_C_64F, CUDA_C_64F, CUBLAS_COMPUTE_64F),
+        }
+    }
+
+    /// Returns the factors 1 and 0 in the type of the sums, whose bytes come first; the imaginary part of a complex one is zero.
+    pub(in crate::ffi) fn factors(self) -> [u128; 2] {
+        match self {
+            Arithmetic::F64 | Arithmetic::EmulatedF64 | Arithmetic::C128 => [1f64.to_bits().into(), 0],
+            _ => [1f32.to_bits().into(), 0],
+        }
+    }
+
+    /// Returns the type of these factors.
+    pub(in crate::ffi) fn factor_type(self) -> cudaDataType_t {
+        match self {
+            Arithmetic::F64 | Arithmetic::EmulatedF64 => cudaDataType_t::CUDA_R_64F,
+            Arithmetic::C64 => cudaDataType_t::CUDA_C_32F,
+            Arithmetic::C128 => cudaDataType_t::CUDA_C_64F,
+            _ => cudaDataType_t::CUDA_R_32F,
         }
     }
 
@@ -86,6 +129,9 @@ impl Arithmetic {
             Arithmetic::F32 | Arithmetic::Tf32 => (4, 4),
             Arithmetic::F64 | Arithmetic::EmulatedF64 => (8, 8),
             Arithmetic::F16 | Arithmetic::Bf16 => (2, 4),
+            Arithmetic::F16Throughout | Arithmetic::Bf16Throughout => (2, 2),
+            Arithmetic::C64 => (8, 8),
+            Arithmetic::C128 => (16, 16),
         }
     }
 }
@@ -148,7 +194,8 @@ impl Cublas {
         Ok(made)
     }
 
-    /// Enqueues row-major products `c = a * b` whose elements have the sizes of `arithmetic`.
+    /// Enqueues row-major products `c = a * b` whose elements have the sizes of `arithmetic`; those of complex arithmetic are pairs in the
+    /// slices.
     ///
     /// # Errors
     /// The matrices exceed their slices, or a size 32 bits.
@@ -161,11 +208,18 @@ impl Cublas {
         c: &mut CudaSlice<C>,
     ) -> Result<()> {
         let lens = products.lens();
-        let long_enough = [a.len(), b.len(), c.len()]
-            .iter()
-            .zip(lens)
-            .all(|(len, of_one)| products.batch.checked_mul(of_one).is_some_and(|needed| needed <= *len));
-        if !long_enough || (size_of::<A>(), size_of::<C>()) != arithmetic.bytes() {
+        let (of_operand, of_answer) = arithmetic.bytes();
+        let held = [
+            (a.num_bytes(), of_operand, size_of::<A>()),
+            (b.num_bytes(), of_operand, size_of::<A>()),
+            (c.num_bytes(), of_answer, size_of::<C>()),
+        ];
+        let fits = held.iter().zip(lens).all(|((held, element, stored), of_one)| {
+            let needed =
+                products.batch.checked_mul(of_one).and_then(|elements| elements.checked_mul(*element));
+            element % stored == 0 && needed.is_some_and(|needed| needed <= *held)
+        });
+        if !fits {
             return Err(CellError::Failed(format!("the operands do not fit {products:?} in {arithmetic:?}")));
         }
         let [m, n, k] = products.sides.map(checked_side);
@@ -181,8 +235,8 @@ impl Cublas {
         let (a, b) = (a.device_ptr(stream).0 as *const _, b.device_ptr(stream).0 as *const _);
         let c = c.device_ptr_mut(stream).0 as *mut _;
         let (operand, answer, compute) = arithmetic.types();
-        let factors = Factors::default();
-        let (alpha, beta) = factors.of(arithmetic);
+        let factors = arithmetic.factors();
+        let [alpha, beta] = factors.each_ref().map(|factor| (&raw const *factor).cast::<c_void>());
         let (handle, default) = (self.handle, cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT);
         // Row-major A is column-major A transposed, and (A B) transposed is B transposed times A transposed.
         if count == 1 {
@@ -230,8 +284,8 @@ impl Cublas {
         let (a, b) = (a.device_ptr(stream).0 as *const _, b.device_ptr(stream).0 as *const _);
         let c = c.device_ptr_mut(stream).0 as *mut _;
         let (operand, answer, compute) = arithmetic.types();
-        let factors = Factors::default();
-        let (alpha, beta) = factors.of(arithmetic);
+        let factors = arithmetic.factors();
+        let [alpha, beta] = factors.each_ref().map(|factor| (&raw const *factor).cast::<c_void>());
         let (handle, plain) = (self.handle, cublasOperation_t::CUBLAS_OP_N);
         let default = cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT;
         // Row-major A is column-major A transposed, and (A B) transposed is B transposed times A transposed.
@@ -243,31 +297,6 @@ impl Cublas {
                 n, compute, default,
             )
         })
-    }
-}
-
-/// The factors 1 and 0 in both types of sums. Calls read them through pointers, so they must outlive a call.
-struct Factors {
-    single: [f32; 2],
-    double: [f64; 2],
-}
-
-impl Default for Factors {
-    fn default() -> Factors {
-        Factors { single: [1.0, 0.0], double: [1.0, 0.0] }
-    }
-}
-
-impl Factors {
-    /// Returns pointers to 1 and 0 in the type of the sums.
-    fn of(&self, arithmetic: Arithmetic) -> (*const c_void, *const c_void) {
-        let ([one_f32, zero_f32], [one, zero]) = (&self.single, &self.double);
-        match arithmetic {
-            Arithmetic::F64 | Arithmetic::EmulatedF64 => {
-                ((&raw const *one).cast(), (&raw const *zero).cast())
-            }
-            _ => ((&raw const *one_f32).cast(), (&raw const *zero_f32).cast()),
-        }
     }
 }
 

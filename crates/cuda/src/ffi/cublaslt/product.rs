@@ -6,14 +6,13 @@ use std::marker::PhantomData;
 use cudarc::cublas::sys::{cublasComputeType_t, cublasOperation_t, cudaDataType_t};
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
 use gpubench_ops::matmul::Products;
-use gpubench_report::case::DType;
 
 use super::calls::{Algorithm, Owned, check};
 use super::{CublasLt, SHORT, WORKSPACE_BYTES, none};
-use crate::ffi::cublas::checked_side;
+use crate::ffi::cublas::{Arithmetic, checked_side};
 use crate::ffi::launch::fits;
 use crate::ffi::tuning::fastest;
-use crate::{Cuda, DeviceElement, Result};
+use crate::{Cuda, DeviceValue, Result};
 
 /// Values of `cublasLtMatmulDescAttributes_t`: how the library's first and second operand are read, which are B and A here.
 const TRANSA: c_int = 3;
@@ -29,28 +28,28 @@ pub struct LtProduct<A, C> {
     /// The algorithms that the library proposes, the chosen one first.
     algorithms: Vec<Algorithm>,
     library: CublasLt,
-    /// Factors of the product and of the previous C.
-    factors: (C, C),
+    /// Factors of the product and of the previous C, whose bytes come first.
+    factors: [u128; 2],
     /// The side of a square product of as much work.
     side: usize,
-    /// Elements of A, B and C.
+    /// Elements of A, B and C, or parts of complex ones.
     elements: [usize; 3],
-    operands: PhantomData<A>,
+    types: PhantomData<(A, C)>,
 }
 
-impl<T: DeviceElement> LtProduct<T, T> {
-    /// Loads cuBLASLt and asks for algorithms for products of floating point.
+impl<S> LtProduct<S, S> {
+    /// Loads cuBLASLt and asks for algorithms for products of elements `T`.
     ///
     /// # Errors
     /// The library is missing, or has no algorithm for this device, type and shape.
-    pub fn dense(cuda: &Cuda, products: &Products) -> Result<Self> {
-        let library = CublasLt::load(cuda)?;
-        let (of, compute) = match T::DTYPE {
-            DType::F32 => (cudaDataType_t::CUDA_R_32F, cublasComputeType_t::CUBLAS_COMPUTE_32F),
-            DType::F64 => (cudaDataType_t::CUDA_R_64F, cublasComputeType_t::CUBLAS_COMPUTE_64F),
-        };
-        let operation = library.operation(compute, of)?;
-        LtProduct::new(library, operation, (of, of), products, (T::ONE, T::ZERO))
+    pub fn dense<T: DeviceValue<Stored = S>>(cuda: &Cuda, products: &Products) -> Result<Self> {
+        let (library, arithmetic) = (CublasLt::load(cuda)?, Arithmetic::of(T::DTYPE));
+        let (of_operands, of_answer, compute) = arithmetic.types();
+        let operation = library.operation(compute, arithmetic.factor_type())?;
+        let factors = arithmetic.factors();
+        let mut product = LtProduct::new(library, operation, (of_operands, of_answer), products, factors)?;
+        product.elements = product.elements.map(|elements| elements * T::PARTS);
+        Ok(product)
     }
 }
 
@@ -66,7 +65,7 @@ impl LtProduct<i8, i32> {
             library.operation(cublasComputeType_t::CUBLAS_COMPUTE_32I, cudaDataType_t::CUDA_R_32I)?;
         let types = (cudaDataType_t::CUDA_R_8I, cudaDataType_t::CUDA_R_32I);
         let products = Products { transposed: [false, true], batch: moduli, ..Products::square(pitch) };
-        LtProduct::new(library, operation, types, &products, (1, 0))
+        LtProduct::new(library, operation, types, &products, [1, 0])
     }
 }
 
@@ -76,7 +75,7 @@ impl<A, C> LtProduct<A, C> {
         operation: Owned,
         (of_operands, of_answer): (cudaDataType_t, cudaDataType_t),
         products: &Products,
-        factors: (C, C),
+        factors: [u128; 2],
     ) -> Result<Self> {
         let [m, n, _] = products.sides;
         let [of_a, of_b] = products.stored;
@@ -100,8 +99,8 @@ impl<A, C> LtProduct<A, C> {
         ];
         let algorithms = library.algorithms(&operation, layouts.each_ref())?;
         let elements = products.lens().map(|len| len * products.batch);
-        let (side, operands) = (products.side(), PhantomData);
-        Ok(LtProduct { operation, layouts, algorithms, library, factors, side, elements, operands })
+        let (side, types) = (products.side(), PhantomData);
+        Ok(LtProduct { operation, layouts, algorithms, library, factors, side, elements, types })
     }
 
     /// Enqueues the product.
@@ -136,7 +135,7 @@ impl<A, C> LtProduct<A, C> {
         let CublasLt { cuda: Cuda { stream, .. }, calls, handle, workspace } = &self.library;
         let (a, b) = (a.device_ptr(stream).0 as *const c_void, b.device_ptr(stream).0 as *const c_void);
         let c = c.device_ptr_mut(stream).0 as *mut c_void;
-        let (one, zero) = ((&raw const self.factors.0).cast(), (&raw const self.factors.1).cast());
+        let [one, zero] = self.factors.each_ref().map(|factor| (&raw const *factor).cast());
         let [of_a, of_b, of_c] = self.layouts.each_ref();
         let [handle, operation, of_a, of_b, of_c] =
             [handle, &self.operation, of_a, of_b, of_c].map(|owned| owned.raw);

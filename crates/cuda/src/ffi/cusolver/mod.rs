@@ -30,8 +30,8 @@ fn check(call: &str, status: sys::cusolverStatus_t) -> Result<()> {
 /// Returns cuSOLVER's value for an element type.
 fn type_of(dtype: DType) -> sys::cudaDataType {
     match dtype {
-        DType::F32 => sys::cudaDataType::CUDA_R_32F,
         DType::F64 => sys::cudaDataType::CUDA_R_64F,
+        _ => sys::cudaDataType::CUDA_R_32F,
     }
 }
 
@@ -142,8 +142,8 @@ fn checked_side(call: &str, n: usize, lengths: &[(usize, usize)]) -> Result<i64>
 macro_rules! by_element {
     ($element:ty => [$single:path, $double:path] $($argument:expr),*) => {
         match <$element>::DTYPE {
-            DType::F32 => $single($($argument),*),
             DType::F64 => $double($($argument),*),
+            _ => $single($($argument),*),
         }
     };
 }

@@ -291,8 +291,8 @@ pub(crate) fn gesvdj<T: DeviceElement>(
     let parameters = JacobiParameters(raw);
     // The tolerance at which sweeps stop.
     let epsilon = match T::DTYPE {
-        DType::F32 => f64::from(f32::EPSILON),
         DType::F64 => f64::EPSILON,
+        _ => f64::from(f32::EPSILON),
     };
     // SAFETY: the parameters are live.
     check("cusolverDnXgesvdjSetTolerance", unsafe { sys::cusolverDnXgesvdjSetTolerance(raw, epsilon) })?;

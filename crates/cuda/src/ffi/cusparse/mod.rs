@@ -31,8 +31,8 @@ fn check(call: &str, status: sys::cusparseStatus_t) -> Result<()> {
 /// Returns cuSPARSE's value for an element type.
 fn type_of(dtype: DType) -> sys::cudaDataType {
     match dtype {
-        DType::F32 => sys::cudaDataType::CUDA_R_32F,
         DType::F64 => sys::cudaDataType::CUDA_R_64F,
+        _ => sys::cudaDataType::CUDA_R_32F,
     }
 }
 
@@ -42,8 +42,8 @@ fn one_and_zero(dtype: DType) -> [*const c_void; 2] {
         numbers.each_ref().map(|number| (&raw const *number).cast())
     }
     match dtype {
-        DType::F32 => pointers(&[1.0_f32, 0.0]),
         DType::F64 => pointers(&[1.0_f64, 0.0]),
+        _ => pointers(&[1.0_f32, 0.0]),
     }
 }
 

@@ -44,7 +44,7 @@ impl Oriented {
         let MatrixBatch { rows, cols, .. } = self.batch;
         match self.by_columns {
             true => setup.cuda.upload(&by_columns(setup.input::<T>(0)?, rows, cols)),
-            false => setup.upload(0),
+            false => setup.upload::<T>(0),
         }
     }
 }

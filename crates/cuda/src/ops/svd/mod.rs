@@ -9,7 +9,7 @@ use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_report::case::DType;
 use gpubench_report::data::Operand;
 
-use super::{CONVERT, Kernel, Setup, by_dtype, shaped, shaped_single};
+use super::{CONVERT, Kernel, Setup, by_dtype, shaped, shaped_of_types};
 use crate::ffi::cusolver::{
     Decomposition, MatrixBatch, Solver, SvdRoutine, Vectors, gesvd, gesvda, gesvdj, gesvdp,
 };
@@ -27,8 +27,8 @@ pub(super) static KERNELS: &[Kernel] = &[
         sources: &[&CONVERT],
         libraries: &[Library::Cusolver],
         prepare: |setup| match setup.case.dtype {
-            DType::F32 => polar::prepare(setup),
             DType::F64 => svd::<f64>(setup, gesvdp, Vectors::thin, Right::Columns),
+            _ => polar::prepare(setup),
         },
     },
     Kernel::by_library(
@@ -42,7 +42,12 @@ pub(super) static KERNELS: &[Kernel] = &[
         by_dtype!(svd, gesvd, Vectors::thin, Right::Rows),
     ),
     Kernel::by_library(
-        shaped_single("svd", "gesvda", "cuSOLVER's approximate decomposition by eigenvectors of AᵀA"),
+        shaped_of_types(
+            "svd",
+            "gesvda",
+            "cuSOLVER's approximate decomposition by eigenvectors of AᵀA",
+            &[DType::F32],
+        ),
         &[Library::Cusolver],
         by_dtype!(svd, gesvda, Vectors::thin, Right::Columns),
     ),

@@ -83,7 +83,11 @@ fn conditions(report: &Report, shape: &str) -> String {
         _ if has_both_caches(report) => "cold and hot".into(),
         cache => cache.to_string(),
     };
-    format!("{}{shape}, {caches} caches", dtypes.join(" and "))
+    let dtypes = match dtypes.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => dtypes.concat(),
+    };
+    format!("{dtypes}{shape}, {caches} caches")
 }
 
 /// The first warning about the run, and the number of further ones.

@@ -133,8 +133,10 @@ fn values(file: &mut impl Read, array: &Array) -> Result<Values, String> {
     Ok(match array.dtype {
         ElementType::F32 => Values::F32(numbers(file, count, 0.0)?),
         ElementType::F64 => Values::F64(numbers(file, count, 0.0)?),
-        ElementType::C64 => Values::C32(numbers(file, count, Complex::default())?),
-        ElementType::C128 => Values::C64(numbers(file, count, Complex::default())?),
+        ElementType::Bf16 => Values::Bf16(numbers(file, count, Default::default())?),
+        ElementType::F16 => Values::F16(numbers(file, count, Default::default())?),
+        ElementType::C64 => Values::C64(numbers(file, count, Complex::default())?),
+        ElementType::C128 => Values::C128(numbers(file, count, Complex::default())?),
         ElementType::I32 => return Err(NO_SPARSE.into()),
     })
 }

@@ -124,11 +124,11 @@ impl<T: DeviceElement> GramSvd<T> {
         let area = n as u128 * n as u128;
         cuda.reserve(8 * (12 * area + Tridiagonal::elements(n as u128) + SquareProducts::elements(n)))?;
         let (narrow, wide) = match T::DTYPE {
-            DType::F32 => {
+            DType::F64 => (None, cuda.upload(matrix.dense_slice::<f64>()?)?),
+            _ => {
                 let widen = Map::load(cuda, &CONVERT, "f32_to_f64", n * n)?;
                 (Some((cuda.upload(matrix.dense_slice::<f32>()?)?, widen)), cuda.alloc(n * n)?)
             }
-            DType::F64 => (None, cuda.upload(matrix.dense_slice::<f64>()?)?),
         };
         let products = SquareProducts::new(cuda, n)?;
         cuda.count_plan();

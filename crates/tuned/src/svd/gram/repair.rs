@@ -152,8 +152,8 @@ impl<T: DeviceElement> GramSvd<T> {
     /// a float32 answer; for float64, 5 n ε, which a backward stable algorithm stays well below.
     fn tolerance(&self) -> f64 {
         match T::DTYPE {
-            DType::F32 => 1e-7,
             DType::F64 => 5.0 * self.n as f64 * f64::EPSILON,
+            _ => 1e-7,
         }
     }
 

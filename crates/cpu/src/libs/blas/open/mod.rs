@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicUsize;
 
 use gpubench_backend::host::shared_library::SharedLibrary;
 
-use super::{GetThreads, Provider, Routines, SetThreads, Vendor};
+use super::{GetThreads, Lapack, Products, Provider, SetThreads, Vendor};
 
 /// An opened library and the spelling of its routine names.
 pub(super) struct OpenedBlas {
@@ -157,8 +157,14 @@ fn finish(opened: OpenedBlas, about: VendorTraits) -> Result<Provider, String> {
         path: opened.library.file().ok_or("the loader does not know its path")?.to_path_buf(),
         version: about.version,
         has_long_integers: about.has_long_integers,
-        single: Routines::find(&opened, 's', about.has_lapack)?,
-        double: Routines::find(&opened, 'd', about.has_lapack)?,
+        single: Products::find(&opened, "sgemm")?,
+        double: Products::find(&opened, "dgemm")?,
+        complex_single: Products::find(&opened, "cgemm")?,
+        complex_double: Products::find(&opened, "zgemm")?,
+        bf16: Products::find(&opened, "gemm_bf16bf16f32").ok(),
+        f16: Products::find(&opened, "gemm_f16f16f32").ok(),
+        lapack_single: about.has_lapack.then(|| Lapack::find(&opened, 's')).transpose()?,
+        lapack_double: about.has_lapack.then(|| Lapack::find(&opened, 'd')).transpose()?,
         set_threads,
         get_threads,
         max_threads: if about.uses_openmp { openmp_limit() } else { usize::MAX },
