@@ -22,9 +22,6 @@ enum Meaning {
 
 const OTHER_GPUS: Meaning =
     Meaning::Advice("gpubench measures GPUs through CUDA only; its backends are cpu, cuda and sim");
-const HALF: Meaning = Meaning::Advice(
-    "half precision exists as variants of matmul: --ops matmul --variants '*f16' (float16 and bfloat16)",
-);
 const TF32: Meaning =
     Meaning::Advice("TF32 exists as a variant of matmul: --ops matmul --variants cublas-tf32");
 
@@ -42,7 +39,9 @@ const MEANINGS: &[(&str, &[&str], Meaning)] = &[
     ("op", &["fft2", "rfft", "rfft2", "dft"], Meaning::Word("fft")),
     ("dtype", &["fp32", "float", "single"], Meaning::Word("f32")),
     ("dtype", &["fp64", "double"], Meaning::Word("f64")),
-    ("dtype", &["f16", "fp16", "float16", "half", "bf16", "bfloat16"], HALF),
+    ("dtype", &["fp16", "half"], Meaning::Word("f16")),
+    ("dtype", &["complex", "cfloat", "c32"], Meaning::Word("c64")),
+    ("dtype", &["cdouble"], Meaning::Word("c128")),
     ("dtype", &["tf32"], TF32),
     ("state of the caches", &["warm"], Meaning::Word("hot")),
     ("state of the caches", &["all"], Meaning::Word("both")),
@@ -193,7 +192,7 @@ mod tests {
     #[test]
     fn messages_name_the_word_the_nearest_one_and_all_of_a_short_list() {
         let message = dtypes("i8").map_err(|e| e.to_string());
-        let expected = "unknown dtype 'i8' (valid: f32, f64)";
+        let expected = "unknown dtype 'i8' (valid: f32, f64, bf16, f16, c64, c128)";
         assert_eq!(message, Err(expected.to_owned()));
         assert!(ops(" , ").is_err_and(|e| e.to_string().starts_with("name at least one op")));
     }

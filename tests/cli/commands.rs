@@ -137,7 +137,10 @@ fn every_shell_gets_a_completion_script_that_knows_the_commands() {
         assert_lacks(&script, &["Serve one backend"]);
     }
     let bash = stdout("completions bash");
-    assert_contains(&bash, &["matmul", "cpu cuda sim numpy", "f32 f64 all", "cold hot both"]);
+    assert_contains(
+        &bash,
+        &["matmul", "cpu cuda sim numpy", "f32 f64 bf16 f16 c64 c128 all", "cold hot both"],
+    );
     assert_contains(&bash, &["both pageable pinned", "quick article", "table json csv", "png svg"]);
     // The words change neither help nor messages.
     assert_lacks(&stdout("help run"), &["possible values: matmul"]);

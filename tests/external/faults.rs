@@ -34,7 +34,7 @@ const FAILED: &[(&str, &str)] = &[
     ("escapes-in-reason", "no luck \u{fffd}[31mred"),
     ("device-lost", "the device fell off the bus"),
     ("wrong-shape", "it must be"),
-    ("wrong-dtype", "expected real f32 elements"),
+    ("wrong-dtype", "expected float32 elements, got float64"),
     ("huge-shape", "no or too many elements"),
     ("short-file", "the file of the answer has 20 bytes, its arrays"),
     ("no-file", "it wrote no answer"),

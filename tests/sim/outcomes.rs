@@ -15,7 +15,7 @@ use crate::sim::stage::{Stage, outcomes, plan, reason, samples};
 fn of_every_op(script: &str) -> Report {
     let folder = tempfile::tempdir().unwrap();
     let ops: Vec<&str> = OPS.iter().map(|op| op.name()).collect();
-    let mut run = plan(folder.path(), script, &ops, &[1, 2, 31], DType::ALL);
+    let mut run = plan(folder.path(), script, &ops, &[1, 2, 31], DType::REAL);
     run.isolate = false;
     executor::run(&run, &mut Silent).unwrap().report
 }

@@ -68,7 +68,7 @@ fn the_built_in_sweeps_have_the_cases_and_ops_that_the_documentation_says() {
     assert_eq!(article.options.sizes.len(), MAIN_OPS.len());
     let both = [&full.options.ops[..], &lessons.options.ops].concat();
     assert_eq!(both, OPS.iter().map(|op| op.name()).collect::<Vec<_>>());
-    assert_eq!(full.options.dtypes, DType::ALL);
+    assert_eq!(full.options.dtypes, DType::REAL);
     assert_eq!(full.config.as_deref(), Some("full"));
 }
 
