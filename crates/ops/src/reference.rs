@@ -1,14 +1,14 @@
 //! Computes answers by the simplest right algorithms: for the simulated device, and for the tests of the judges. Meant for small
 //! sizes.
 
-use std::ops::{Add, Mul};
+use std::ops::{Add, Div, Mul, Sub};
 
 use faer::Mat;
 use faer::traits::RealField;
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::{Csr, Dense, Element, Operand, Real};
 use gpubench_report::error::CellError;
-use gpubench_report::shape::BATCH;
+use gpubench_report::shape::{BATCH, RHS};
 use rustfft::num_complex::Complex;
 use rustfft::{FftNum, FftPlanner};
 
@@ -17,9 +17,50 @@ use crate::fft::Transforms;
 use crate::matmul::Products;
 
 /// `f32` or `f64`, as a type to compute in.
-pub(crate) trait WorkingPrecision: Real + FftNum + RealField {}
+pub(crate) trait WorkingPrecision: Real + FftNum + RealField + Number {}
 
-impl<T: Real + FftNum + RealField> WorkingPrecision for T {}
+impl<T: Real + FftNum + RealField + Number> WorkingPrecision for T {}
+
+/// A real or complex number to compute with.
+pub(crate) trait Number:
+    Copy + Default + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+{
+    /// Returns the complex conjugate.
+    fn conjugated(self) -> Self;
+
+    /// Returns the square root of the real part.
+    fn root(self) -> Self;
+}
+
+impl Number for f32 {
+    fn conjugated(self) -> f32 {
+        self
+    }
+
+    fn root(self) -> f32 {
+        self.sqrt()
+    }
+}
+
+impl Number for f64 {
+    fn conjugated(self) -> f64 {
+        self
+    }
+
+    fn root(self) -> f64 {
+        self.sqrt()
+    }
+}
+
+impl<W: WorkingPrecision> Number for Complex<W> {
+    fn conjugated(self) -> Self {
+        self.conj()
+    }
+
+    fn root(self) -> Self {
+        Complex::new(self.re.root(), W::default())
+    }
+}
 
 /// Returns the answer of a case, in the layout that the op's check expects, computed in float64 and rounded once.
 ///
@@ -55,6 +96,10 @@ where
         "fft" => {
             let transforms = Transforms::of(case);
             (transforms.cols, spectrum(&transforms, dense(0)?))
+        }
+        "solve" => {
+            let [n, columns] = case.extents(["n", RHS]);
+            (columns, solve([n, columns], &dense(0)?, &dense(1)?))
         }
         other => {
             return Err(CellError::Failed(format!("{other} has no problems of {}", case.dtype.words())));
@@ -106,7 +151,7 @@ pub(crate) fn computed_in<T: Element<Wide = f64>, W: WorkingPrecision>(
             }
         }
         "solve" => {
-            let [n, columns, systems] = case.extents(["n", "rhs", BATCH]);
+            let [n, columns, systems] = case.extents(["n", RHS, BATCH]);
             rounded::<T, W>(systems * n, columns, &solve([n, columns], &dense(0)?, &dense(1)?))
         }
         "spgemm" => spgemm::<T, W>(&sparse(0)?, &sparse(1)?)?,
@@ -139,7 +184,7 @@ fn apply<W: Real>(x: W, f: impl Fn(f64) -> f64) -> W {
     W::from_f64(f(x.to_f64()))
 }
 
-fn matmul<W: Copy + Default + Add<Output = W> + Mul<Output = W>>(case: &Case, a: &[W], b: &[W]) -> Vec<W> {
+fn matmul<W: Number>(case: &Case, a: &[W], b: &[W]) -> Vec<W> {
     let Products { sides: [m, n, k], batch, transposed: [a_is_transposed, b_is_transposed], .. } =
         Products::of(case);
     // The step from one row to the next, and from one column to the next.
@@ -203,8 +248,8 @@ pub(crate) fn spectrum<W: WorkingPrecision>(
     f
 }
 
-/// Solves with Cholesky's factor of a symmetric positive definite matrix.
-fn solve<W: WorkingPrecision>([n, columns]: [usize; 2], a: &[W], b: &[W]) -> Vec<W> {
+/// Solves with Cholesky's factor L Lᴴ of a symmetric or Hermitian positive definite matrix.
+fn solve<N: Number>([n, columns]: [usize; 2], a: &[N], b: &[N]) -> Vec<N> {
     let mut x = b.to_vec();
     for (a, x) in a.chunks(n * n).zip(x.chunks_mut(n * columns)) {
         let l = factor(n, a);
@@ -214,26 +259,26 @@ fn solve<W: WorkingPrecision>([n, columns]: [usize; 2], a: &[W], b: &[W]) -> Vec
 }
 
 /// Returns Cholesky's factor, in the lower triangle.
-fn factor<W: WorkingPrecision>(n: usize, a: &[W]) -> Vec<W> {
+fn factor<N: Number>(n: usize, a: &[N]) -> Vec<N> {
     let mut l = a.to_vec();
     for j in 0..n {
         for i in j..n {
-            let dot = (0..j).fold(W::default(), |sum, k| sum + l[i * n + k] * l[j * n + k]);
+            let dot = (0..j).fold(N::default(), |sum, k| sum + l[i * n + k] * l[j * n + k].conjugated());
             let rest = l[i * n + j] - dot;
-            l[i * n + j] = if i == j { apply(rest, f64::sqrt) } else { rest / l[j * n + j] };
+            l[i * n + j] = if i == j { rest.root() } else { rest / l[j * n + j] };
         }
     }
     l
 }
 
 /// Solves for one right-hand side, whose elements are `step` apart.
-fn solve_column<W: WorkingPrecision>(n: usize, l: &[W], x: &mut [W], step: usize) {
+fn solve_column<N: Number>(n: usize, l: &[N], x: &mut [N], step: usize) {
     for i in 0..n {
-        let dot = (0..i).fold(W::default(), |sum, k| sum + l[i * n + k] * x[k * step]);
+        let dot = (0..i).fold(N::default(), |sum, k| sum + l[i * n + k] * x[k * step]);
         x[i * step] = (x[i * step] - dot) / l[i * n + i];
     }
     for i in (0..n).rev() {
-        let dot = (i + 1..n).fold(W::default(), |sum, k| sum + l[k * n + i] * x[k * step]);
+        let dot = (i + 1..n).fold(N::default(), |sum, k| sum + l[k * n + i].conjugated() * x[k * step]);
         x[i * step] = (x[i * step] - dot) / l[i * n + i];
     }
 }

@@ -1,13 +1,15 @@
-//! The solution of a symmetric positive definite system with one right-hand side, judged by its backward error.
+//! The solution of a symmetric or Hermitian positive definite system with one right-hand side, judged by its backward error.
 
 use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::traits::ComplexField;
 use faer::{Accum, MatMut, MatRef, Par};
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::generator::Stream;
-use gpubench_report::data::{Operand, Real};
+use gpubench_report::data::{Element, Operand, Real, Wide};
 use gpubench_report::error::CellError;
 use gpubench_report::shape::{BATCH, RHS};
 use rayon::prelude::*;
+use rustfft::num_complex::Complex;
 
 use super::judge::{self, relative, worst};
 use super::volume::{bytes_of, element, product};
@@ -17,7 +19,7 @@ use super::{About, Checked, Given, Limit, Op, Work, matrix, uniform};
 const MATRIX: [&str; 3] = [BATCH, "n", "n"];
 const COLUMNS: [&str; 3] = [BATCH, "n", RHS];
 
-/// `A x = b` with A symmetric positive definite, for one or several right-hand sides, which are the columns of b.
+/// `A x = b` with A symmetric positive definite, or Hermitian if complex, for one or several right-hand sides, which are the columns of b.
 pub(crate) struct Solve;
 
 impl Op for Solve {
@@ -26,17 +28,20 @@ impl Op for Solve {
             limit: Limit::Read,
             ..About::new(
                 "solve",
-                "solution of A x = b, A symmetric positive definite",
+                "solution of A x = b, A symmetric (complex: Hermitian) positive definite",
                 &[100, 500, 512, 1024, 2048],
             )
             .shaped(&["n"], &[RHS, BATCH])
+            .of_types(DType::REAL_AND_COMPLEX)
         }
     }
 
-    /// Cholesky's count, `n^3 / 3` for the factor and `2 n^2` for the two triangular solves of each right-hand side.
+    /// Cholesky's count, `n^3 / 3` for the factor and `2 n^2` for the two triangular solves of each right-hand side; four times as much of
+    /// complex numbers.
     fn work(&self, case: &Case) -> Work {
         let [n, columns, systems] = ["n", RHS, BATCH].map(|name| case.extent(name) as f64);
-        let flop = systems * (n * n * n / 3.0 + 2.0 * n * n * columns);
+        let of_term = if case.dtype.is_complex() { 4.0 } else { 1.0 };
+        let flop = of_term * systems * (n * n * n / 3.0 + 2.0 * n * n * columns);
         Work { flop, bytes: systems * (n * n + 2.0 * n * columns) * element(case.dtype) }
     }
 
@@ -55,17 +60,22 @@ impl Op for Solve {
         if case.matrix.is_some() {
             return copies;
         }
-        copies.max(bytes_of(&Case { dtype: DType::F64, ..case.clone() }, &[&["n", "n"], &["n", "n"]]))
+        let dtype = if case.dtype.is_complex() { DType::C128 } else { DType::F64 };
+        copies.max(bytes_of(&Case { dtype, ..case.clone() }, &[&["n", "n"], &["n", "n"]]))
     }
 
     /// `A = Xᵀ X + I` rounded once to the element type, where X holds the leading 19 bits of the uniform
-    /// values of operand 0, and b is uniform.
+    /// values of operand 0, and b is uniform. Of complex ones it is `Xᴴ X + I`, where the parts of X have 19 bits.
     ///
     /// A product of two entries of X has at most 38 bits, so sums of up to 2^15 of them are exact in
     /// float64 in any order, with or without fused multiply-add: A is the same bit for bit on every
     /// machine up to `n = 32768`. Of the matrix of a file, A has all elements.
     fn inputs(&self, case: &Case) -> Vec<Operand> {
-        for_dtype!(case.dtype, inputs(case))
+        match case.dtype {
+            DType::C64 => inputs::<Complex<f32>>(case),
+            DType::C128 => inputs::<Complex<f64>>(case),
+            dtype => for_dtype!(dtype, real_inputs(case)),
+        }
     }
 
     /// The componentwise backward error `max |A x - b|_i / (|A| |x| + |b|)_i`: the least relative change
@@ -79,56 +89,86 @@ impl Op for Solve {
     /// Higham 2002, theorem 10.5). So the 2-norm of `d_i d_j x_j` over `j`, by which independent errors of that size add up, is added to
     /// the denominator.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
-        for_dtype!(given.case.dtype, check(given))
+        for_dtype!(any given.case.dtype, check(given))
     }
 }
 
-/// X of system number `index`: the leading 19 bits of the uniform values.
-fn short_uniforms(seed: u64, n: usize, index: usize) -> Vec<f64> {
-    let (stream, len) = (Stream::new(seed, 0), (n * n) as u64);
-    let first = index as u64 * len;
-    (first..first + len).into_par_iter().map(|i| (stream.bits(i) >> 45) as f64 / f64::from(1 << 19)).collect()
+/// The leading 19 bits of the uniform value at `index`.
+fn short_uniform(stream: Stream, index: u64) -> f64 {
+    (stream.bits(index) >> 45) as f64 / f64::from(1 << 19)
 }
 
-/// `Xᵀ X` of a row-major matrix, both triangles.
-fn gram(x: &[f64], n: usize) -> Vec<f64> {
-    let mut product = vec![0.0; n * n];
+/// Numbers of which A is made in float64.
+trait Exact: Wide + ComplexField {
+    /// Returns the element of X at `index`.
+    fn short(stream: Stream, index: u64) -> Self;
+}
+
+impl Exact for f64 {
+    fn short(stream: Stream, index: u64) -> f64 {
+        short_uniform(stream, index)
+    }
+}
+
+impl Exact for Complex<f64> {
+    fn short(stream: Stream, index: u64) -> Self {
+        Complex::new(short_uniform(stream, 2 * index), short_uniform(stream, 2 * index + 1))
+    }
+}
+
+/// X of system number `index`.
+fn short_uniforms<W: Exact>(seed: u64, n: usize, index: usize) -> Vec<W> {
+    let (stream, len) = (Stream::new(seed, 0), (n * n) as u64);
+    let first = index as u64 * len;
+    (first..first + len).into_par_iter().map(|i| W::short(stream, i)).collect()
+}
+
+/// The lower triangle of `Xᴴ X` of a row-major matrix, column after column.
+fn gram<W: Exact>(x: &[W], n: usize) -> Vec<W> {
+    let mut product = vec![W::default(); n * n];
     let x = MatRef::from_row_major_slice(x, n, n);
     triangular::matmul(
         MatMut::from_column_major_slice_mut(&mut product, n, n),
         BlockStructure::TriangularLower,
         Accum::Replace,
-        x.transpose(),
+        x.adjoint(),
         BlockStructure::Rectangular,
         x,
         BlockStructure::Rectangular,
-        1.0,
+        W::from(1.0),
         Par::rayon(0),
     );
     product
 }
 
-fn inputs<T: Real>(case: &Case) -> Vec<Operand> {
+fn real_inputs<T: Real>(case: &Case) -> Vec<Operand> {
+    let Some(matrix) = matrix::of(case) else { return inputs::<T>(case) };
+    let n = case.side();
+    vec![Operand::dense(n, n, matrix::dense::<T>(&matrix.rounded(case.dtype))), uniform(case, 1, [n, 1])]
+}
+
+fn inputs<T: Element>(case: &Case) -> Vec<Operand>
+where
+    T::Wide: Exact,
+{
     let [n, columns, systems] = case.extents(["n", RHS, BATCH]);
     let b = uniform(case, 1, [systems * n, columns]);
-    if let Some(matrix) = matrix::of(case) {
-        return vec![Operand::dense(n, n, matrix::dense::<T>(&matrix.rounded(case.dtype))), b];
-    }
     let mut a = vec![T::default(); systems * n * n];
     for (index, a) in a.chunks_mut(n * n).enumerate() {
-        let product = gram(&short_uniforms(case.seed, n, index), n);
+        let product = gram(&short_uniforms::<T::Wide>(case.seed, n, index), n);
         a.par_chunks_mut(n).enumerate().for_each(|(i, row)| {
             for (j, entry) in row.iter_mut().enumerate() {
                 // Column-major with its lower triangle filled: column min(i, j), row max(i, j).
                 let sum = product[i.min(j) * n + i.max(j)];
-                *entry = T::from_f64(if i == j { sum + 1.0 } else { sum });
+                let sum = if i < j { sum.conjugate() } else { sum };
+                *entry = T::narrow(if i == j { sum + T::Wide::from(1.0) } else { sum });
             }
         });
     }
     vec![Operand::dense(systems * n, n, a), b]
 }
 
-fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
+fn check<T: Element>(given: &Given) -> Result<Checked, CellError> {
     let Given { case, inputs, answer, rounding } = *given;
     let [n, columns, systems] = case.extents(["n", RHS, BATCH]);
     let a = judge::dense::<T>(inputs, 0, "A", (systems * n, n))?;
@@ -146,20 +186,24 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     Ok(Checked::new(worst(of_batch.map(of_system)), 8.0 * (rounding.input + rounding.sum)))
 }
 
-fn backward_error<T: Real>(a: &[T], b: &[T], x: &[T], is_of_file: bool) -> f64 {
+fn backward_error<T: Element>(a: &[T], b: &[T], x: &[T], is_of_file: bool) -> f64 {
     let n = x.len();
-    let probes: Vec<[f64; 2]> = x.iter().map(|x| [x.to_f64(), x.to_f64().abs()]).collect();
-    let mut products = judge::rows_times(a, &probes);
-    // A generated A has no negative entry, so |A| |x| is A |x|.
+    let magnitudes: Vec<f64> = x.iter().map(|x| x.widen().magnitude()).collect();
+    let probes: Vec<[T::Wide; 2]> =
+        x.iter().zip(&magnitudes).map(|(x, magnitude)| [x.widen(), T::Wide::from(*magnitude)]).collect();
+    let products = judge::rows_times(a, &probes);
+    // A generated real A has no negative entry, so |A| |x| is A |x|.
+    let mut scales: Vec<f64> = match is_of_file || T::DTYPE.is_complex() {
+        true => judge::magnitudes_times(a, &magnitudes),
+        false => products.iter().map(|[_, magnitude]| magnitude.magnitude()).collect(),
+    };
     if is_of_file {
-        let roots: Vec<f64> = (0..n).map(|i| a[i * n + i].to_f64().abs().sqrt()).collect();
-        let of_x = roots.iter().zip(&probes).map(|(root, [_, x])| (root * x).powi(2)).sum::<f64>().sqrt();
-        let magnitudes = judge::magnitudes_times(a, &probes);
-        let rows = products.iter_mut().zip(magnitudes).zip(roots);
-        rows.for_each(|((product, [_, magnitude]), root)| product[1] = magnitude + root * of_x);
+        let roots: Vec<f64> = (0..n).map(|i| a[i * n + i].widen().magnitude().sqrt()).collect();
+        let of_x = roots.iter().zip(&magnitudes).map(|(root, x)| (root * x).powi(2)).sum::<f64>().sqrt();
+        scales.iter_mut().zip(roots).for_each(|(scale, root)| *scale += root * of_x);
     }
-    worst(products.par_iter().zip(b).map(|([product, magnitude], b)| {
-        let b = b.to_f64();
-        relative(product - b, magnitude + b.abs())
+    worst(products.par_iter().zip(scales).zip(b).map(|(([product, _], scale), b)| {
+        let b = b.widen();
+        relative((*product - b).magnitude(), scale + b.magnitude())
     }))
 }

@@ -26,6 +26,7 @@ pub static BUILT_IN: &[(&str, &str)] = &[
     ("lessons", include_str!("../../../configs/lessons.toml")),
     ("shapes", include_str!("../../../configs/shapes.toml")),
     ("batched", include_str!("../../../configs/batched.toml")),
+    ("precision", include_str!("../../../configs/precision.toml")),
     ("cpu-peers", include_str!("../../../configs/cpu-peers.toml")),
     ("gpu-peers", include_str!("../../../configs/gpu-peers.toml")),
 ];

@@ -1,33 +1,41 @@
 //! The variants of solving symmetric positive definite systems: LAPACK, called directly, and faer.
 //!
-//! The matrix equals its transpose, so column-major libraries get its rows unchanged.
+//! A symmetric matrix equals its transpose, so column-major libraries get its rows unchanged; those of a Hermitian one are conjugated when
+//! they are copied.
 
 use faer::dyn_stack::MemStack;
 use faer::linalg::cholesky::llt;
 use faer::{MatMut, MatRef};
 use gpubench_backend::Shapes;
-use gpubench_report::data::Real;
+use gpubench_report::case::DType;
+use gpubench_report::data::Element;
 use gpubench_report::shape::{BATCH, RHS};
 use rayon::prelude::*;
+use rustfft::num_complex::Complex;
 
 use super::dense::{Matrices, on_pool};
-use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
-use crate::libs::blas::{Blas, BlasThreads};
+use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, by_type, variant};
+use crate::libs::blas::{Blas, BlasThreads, Posv};
 use crate::operands::HostMatrix;
 use crate::threads::Faer;
 use crate::threads::partition::Partition;
 use crate::{CellError, CellResult};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
-    variant("", Scope::Lapack, "Cholesky, {} (posv)", by_dtype!(posv)).of_shapes(Shapes::Any),
+    variant("", Scope::Lapack, "Cholesky, {} (posv)", by_type!(posv))
+        .of_shapes(Shapes::Any)
+        .of_types(DType::REAL_AND_COMPLEX),
     variant(
         "-spread",
         Scope::Lapack,
         "Cholesky, {} (posv) on one thread for each system, the systems of a batch spread over the cores",
-        by_dtype!(spread),
+        by_type!(spread),
     )
-    .of_shapes(Shapes::Batches),
-    variant("faer", Scope::Default, "Cholesky, faer, all threads", by_dtype!(faer)).of_shapes(Shapes::Any),
+    .of_shapes(Shapes::Batches)
+    .of_types(DType::REAL_AND_COMPLEX),
+    variant("faer", Scope::Default, "Cholesky, faer, all threads", by_type!(faer))
+        .of_shapes(Shapes::Any)
+        .of_types(DType::REAL_AND_COMPLEX),
     variant("-lu", Scope::FurtherLapack, "LU, {} (gesv)", by_dtype!(gesv)),
 ];
 
@@ -43,20 +51,28 @@ fn sides(request: &JobRequest<'_>) -> [usize; 3] {
 }
 
 /// Takes the operands. Several right-hand sides are copied column after column, as LAPACK takes them, if `by_columns`.
-fn system<T: Real>(request: &mut JobRequest<'_>, by_columns: bool) -> CellResult<System<T>> {
+fn system<T: Element>(request: &mut JobRequest<'_>, by_columns: bool) -> CellResult<System<T>> {
     let [n, columns, systems] = sides(request);
     let inputs: [HostMatrix<T>; 2] = request.operands()?;
     let mut x = HostMatrix::new(systems * n, columns, inputs[1].to_vec());
     x.by_columns = if by_columns && columns > 1 { systems } else { 0 };
-    Ok(Matrices { copy: inputs[0].to_vec(), inputs, results: vec![x] })
+    Ok(Matrices { copy: columns_of(&inputs[0]), inputs, results: vec![x] })
 }
 
-fn restore<T: Real>(Matrices { inputs: [a, b], copy, results }: &mut System<T>) {
-    copy.copy_from_slice(a);
+/// Returns the columns of a symmetric or Hermitian matrix, one after another.
+fn columns_of<T: Element>(a: &[T]) -> Vec<T> {
+    a.iter().map(|entry| entry.conjugate()).collect()
+}
+
+fn restore<T: Element>(Matrices { inputs: [a, b], copy, results }: &mut System<T>) {
+    match T::DTYPE.is_complex() {
+        true => copy.iter_mut().zip(&a[..]).for_each(|(copy, entry)| *copy = entry.conjugate()),
+        false => copy.copy_from_slice(a),
+    }
     results[0].copy_rows(b);
 }
 
-fn posv<T: Blas>(mut request: JobRequest<'_>) -> PreparedJob {
+fn posv<T: Posv>(mut request: JobRequest<'_>) -> PreparedJob {
     let [n, columns, _] = sides(&request);
     let pool = BlasThreads::new(request.threads, request.blas()?, n, MAX_CHOICE_SIDE)?;
     let system = system::<T>(&mut request, true)?;
@@ -67,7 +83,7 @@ fn posv<T: Blas>(mut request: JobRequest<'_>) -> PreparedJob {
     })
 }
 
-fn spread<T: Blas>(mut request: JobRequest<'_>) -> PreparedJob {
+fn spread<T: Posv>(mut request: JobRequest<'_>) -> PreparedJob {
     let [n, columns, systems] = sides(&request);
     let single = BlasThreads::new(1, request.blas()?, n, 0)?;
     let system = system::<T>(&mut request, true)?;
@@ -87,7 +103,7 @@ fn gesv<T: Blas>(mut request: JobRequest<'_>) -> PreparedJob {
     })
 }
 
-fn faer<T: Real + faer::traits::RealField>(mut request: JobRequest<'_>) -> PreparedJob {
+fn faer<T: Element + faer::traits::ComplexField>(mut request: JobRequest<'_>) -> PreparedJob {
     let [n, columns, _] = sides(&request);
     let pool = Faer::new(request.threads, n, MAX_CHOICE_SIDE);
     let workspace = pool.workspace(|par| {

@@ -148,8 +148,13 @@ const fn shaped_of_types(
 }
 
 /// Declares a variant like [`variant`] for batches alone.
-const fn batched(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
-    declare(op, name, summary, Accuracy::Ieee, true, DType::REAL, Shapes::Batches)
+const fn batched(
+    op: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    dtypes: &'static [DType],
+) -> Variant {
+    declare(op, name, summary, Accuracy::Ieee, true, dtypes, Shapes::Batches)
 }
 
 /// Declares a variant like [`variant`] that runs only when it is named.

@@ -8,25 +8,31 @@ use gpubench_report::data::Operand;
 use gpubench_report::shape::{BATCH, RHS};
 
 use super::dense::by_columns;
-use super::{batched, shaped};
+use super::{batched, by_type, shaped_of_types};
 use crate::ffi::cusolver::{Solution, SolutionRoutine, Solver, Systems, cholesky, cholesky_batched, lu};
 use crate::ffi::device;
-use crate::{CellError, Cuda, DeviceElement, Kernel, Library, Result, Setup, by_dtype, opt_in};
+use crate::{CellError, Cuda, DeviceValue, Kernel, Library, Result, Setup, by_dtype, opt_in};
 
 pub(super) static KERNELS: &[Kernel] = &[
     Kernel::by_library(
-        shaped("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
+        shaped_of_types(
+            "solve",
+            "potrf",
+            "cuSOLVER Cholesky factorisation and solve",
+            DType::REAL_AND_COMPLEX,
+        ),
         &[Library::Cusolver],
-        by_dtype!(prepare, cholesky, NOT_POSITIVE_DEFINITE),
+        by_type!(one_by_one),
     ),
     Kernel::by_library(
         batched(
             "solve",
             "potrf-batched",
             "cuSOLVER Cholesky factorisation and solve of a batch in one call each (cuBLAS trsm for several right-hand sides)",
+            DType::REAL_AND_COMPLEX,
         ),
         &[Library::Cusolver],
-        by_dtype!(prepare, cholesky_batched, NOT_POSITIVE_DEFINITE),
+        by_type!(as_batch),
     ),
     Kernel::by_library(
         opt_in("solve", "getrf", "cuSOLVER LU factorisation and solve, as in a general solver"),
@@ -41,35 +47,50 @@ pub const NOT_POSITIVE_DEFINITE: &str = "not positive definite in this arithmeti
 /// The words before the number of the pivot in the error of [`check_info`].
 const SINGULAR: &str = "singular in this arithmetic: pivot";
 
-struct LibrarySolve<T> {
+fn one_by_one<T: DeviceValue>(setup: Setup<'_>) -> Result<Box<Prepared>> {
+    prepare::<T>(setup, cholesky, NOT_POSITIVE_DEFINITE)
+}
+
+fn as_batch<T: DeviceValue>(setup: Setup<'_>) -> Result<Box<Prepared>> {
+    prepare::<T>(setup, cholesky_batched, NOT_POSITIVE_DEFINITE)
+}
+
+struct LibrarySolve<T: DeviceValue> {
     solve: Solution<T>,
     cuda: Cuda,
     systems: Systems,
     /// The original operands, because a solve overwrites its own; right-hand sides column after column.
-    operands: (CudaSlice<T>, CudaSlice<T>),
+    operands: (CudaSlice<T::Stored>, CudaSlice<T::Stored>),
     /// A, then its factors.
-    a: CudaSlice<T>,
+    a: CudaSlice<T::Stored>,
     /// b, then x.
-    x: CudaSlice<T>,
+    x: CudaSlice<T::Stored>,
     /// Whether the factorisation and the solution succeeded.
     infos: [CudaSlice<i32>; 2],
     /// What the matrix is if the factorisation fails.
     flaw: &'static str,
 }
 
-/// Makes a job for one case. A is symmetric, so its rows are its columns and no transposition is needed.
-fn prepare<T: DeviceElement>(
+/// Makes a job for one case. A is symmetric, so its rows are its columns and no transposition is needed; a Hermitian one is conjugated.
+fn prepare<T: DeviceValue>(
     setup: Setup<'_>,
     routine: SolutionRoutine<T>,
     flaw: &'static str,
 ) -> Result<Box<Prepared>> {
     let (cuda, [side, columns, count]) = (setup.cuda, setup.case.extents(["n", RHS, BATCH]));
-    let systems = Systems { side, columns, count };
+    let systems = Systems { side, columns, count, parts: T::PARTS };
     cuda.require(Library::Cusolver)?;
     let [of_a, of_b] = systems.lens().map(|len| len * count);
-    cuda.reserve(2 * ((of_a + of_b) * size_of::<T>() + count * size_of::<i32>()) as u128)?;
+    cuda.reserve(2 * ((of_a + of_b) * size_of::<T::Stored>() + count * size_of::<i32>()) as u128)?;
     let b = setup.input::<T>(1)?;
-    let operands = (setup.upload::<T>(0)?, cuda.upload(&by_columns(b, side, columns))?);
+    let a = match T::DTYPE.is_complex() {
+        true => {
+            let conjugated: Vec<T> = setup.input::<T>(0)?.iter().map(|entry| entry.conjugate()).collect();
+            cuda.upload(T::stored(&conjugated))?
+        }
+        false => setup.upload::<T>(0)?,
+    };
+    let operands = (a, cuda.upload(T::stored(&by_columns(b, side, columns)))?);
     let (a, x) = (cuda.alloc(of_a)?, cuda.alloc(of_b)?);
     cuda.count_plan();
     let solve = routine(cuda, Solver::new(&cuda.stream)?, systems, [&a, &x])?;
@@ -79,7 +100,7 @@ fn prepare<T: DeviceElement>(
     Ok(Prepared::with(traits, LibrarySolve { solve, cuda, systems, operands, a, x, infos, flaw }))
 }
 
-impl<T: DeviceElement> Job for LibrarySolve<T> {
+impl<T: DeviceValue> Job for LibrarySolve<T> {
     fn reset(&mut self) -> Result<()> {
         self.cuda.copy(&self.operands.0, &mut self.a)?;
         self.cuda.copy(&self.operands.1, &mut self.x)
@@ -98,8 +119,8 @@ impl<T: DeviceElement> Job for LibrarySolve<T> {
         let [factor, solve] = self.infos.each_ref().map(|info| self.cuda.download(info));
         factor?.into_iter().try_for_each(|info| check_info(info, self.flaw, T::DTYPE))?;
         solve?.into_iter().try_for_each(|info| check_info(info, "rejected by the solve: step", T::DTYPE))?;
-        let Systems { side, columns, count } = self.systems;
-        let x = by_columns(&self.cuda.download(&self.x)?, columns, side);
+        let Systems { side, columns, count, .. } = self.systems;
+        let x = by_columns(&T::restored(self.cuda.download(&self.x)?), columns, side);
         Ok(vec![Operand::dense(count * side, columns, x)])
     }
 }
@@ -109,7 +130,7 @@ impl<T: DeviceElement> Job for LibrarySolve<T> {
 /// # Errors
 /// `info` is not 0.
 pub fn check_info(info: i32, positive: &str, dtype: DType) -> Result<()> {
-    let next = if dtype == DType::F32 { "; try float64" } else { "; scale it, or shift its diagonal" };
+    let next = if dtype.working() == DType::F32 { "; try float64" } else { "; scale it, or shift its diagonal" };
     match info {
         0 => Ok(()),
         1.. => Err(CellError::Failed(format!("the matrix is {positive} {info}{next}"))),

@@ -4,10 +4,8 @@
 //! over blocks of 256 terms, so that their own rounding grows with the square root of the blocks.
 
 use gpubench_report::data::generator::Stream;
-use gpubench_report::data::{Element, Real, Wide};
+use gpubench_report::data::{Element, Wide};
 use rayon::prelude::*;
-
-use super::sparse::magnitudes;
 
 /// Terms per partial sum.
 const BLOCK: usize = 256;
@@ -77,9 +75,16 @@ pub(crate) fn rows_times<T: Element, const K: usize>(
     matrix.par_chunks(probes.len()).map(|row| row_times(row, probes)).collect()
 }
 
-/// Returns `|M| P`: the products of the magnitudes of each row of a matrix of `probes.len()` columns with the probes.
-pub(crate) fn magnitudes_times<T: Real, const K: usize>(matrix: &[T], probes: &[[f64; K]]) -> Vec<[f64; K]> {
-    matrix.par_chunks(probes.len()).map(|row| row_times(&magnitudes(row), probes)).collect()
+/// Returns `|M| p`: the products of the magnitudes of each row of a matrix of `weights.len()` columns with weights.
+pub(crate) fn magnitudes_times<T: Element>(matrix: &[T], weights: &[f64]) -> Vec<f64> {
+    let row_times = |row: &[T]| {
+        let blocks = row.chunks(BLOCK).zip(weights.chunks(BLOCK));
+        let of_block = |(row, weights): (&[T], &[f64])| -> f64 {
+            row.iter().zip(weights).map(|(entry, weight)| entry.widen().magnitude() * weight).sum()
+        };
+        blocks.map(of_block).sum()
+    };
+    matrix.par_chunks(weights.len()).map(row_times).collect()
 }
 
 /// Returns `Mᵀ P`: the products of each column of a matrix of `probes.len()` rows with the probes.

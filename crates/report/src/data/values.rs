@@ -171,6 +171,9 @@ pub trait Wide:
 
     /// Replaces the real part.
     fn with_real(self, re: f64) -> Self;
+
+    /// Returns the complex conjugate.
+    fn conjugate(self) -> Self;
 }
 
 impl Wide for f64 {
@@ -185,6 +188,10 @@ impl Wide for f64 {
     fn with_real(self, re: f64) -> f64 {
         re
     }
+
+    fn conjugate(self) -> f64 {
+        self
+    }
 }
 
 impl Wide for Complex<f64> {
@@ -198,6 +205,10 @@ impl Wide for Complex<f64> {
 
     fn with_real(self, re: f64) -> Self {
         Complex::new(re, self.im)
+    }
+
+    fn conjugate(self) -> Self {
+        self.conj()
     }
 }
 
@@ -214,6 +225,11 @@ pub trait Element: Plain + Send + Sync + Default + PartialEq + std::fmt::Debug +
 
     /// Returns the nearest value of this type.
     fn narrow(value: Self::Wide) -> Self;
+
+    /// Returns the complex conjugate.
+    fn conjugate(self) -> Self {
+        Self::narrow(self.widen().conjugate())
+    }
 
     /// Returns the uniform value, each part in [0, 1), of the element at `index` of a stream. The parts of a complex one are those of two
     /// elements of a real operand.

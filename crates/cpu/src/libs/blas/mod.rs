@@ -22,8 +22,8 @@ mod vendor;
 
 pub(crate) use library::{BlasLibrary, all};
 use open::OpenedBlas;
-pub(crate) use routines::{Blas, Gemm, ThinSvd};
-use routines::{Lapack, Products};
+pub(crate) use routines::{Blas, Gemm, Posv, ThinSvd};
+use routines::{Lapack, PosvRoutine, Products};
 pub(crate) use thread_pool::BlasThreads;
 pub(crate) use vendor::{Vendor, vendor_of};
 
@@ -40,6 +40,8 @@ pub(crate) struct Provider {
     complex_double: Products<Complex<f64>>,
     bf16: Option<Products<bf16>>,
     f16: Option<Products<f16>>,
+    cposv: Option<PosvRoutine<Complex<f32>>>,
+    zposv: Option<PosvRoutine<Complex<f64>>>,
     lapack_single: Option<Lapack<f32>>,
     lapack_double: Option<Lapack<f64>>,
     set_threads: SetThreads,

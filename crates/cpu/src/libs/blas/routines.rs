@@ -47,8 +47,6 @@ macro_rules! signatures {
 }
 
 signatures! {
-    /// `?posv`: triangle, n, right-hand sides, A, lda, B, ldb, info.
-    Posv(Letter, In, In, *mut T, In, *mut T, In, Out, Length);
     /// `?gesv`: n, right-hand sides, A, lda, pivots, B, ldb, info.
     Gesv(In, In, *mut T, In, Out, *mut T, In, Out);
     /// `?gesdd`: job, m, n, A, lda, S, U, ldu, Vt, ldvt, work, its length, integer work, info.
@@ -93,6 +91,10 @@ type GemmBatchRoutine<T, C> = unsafe extern "C" fn(
     In,
     In,
 );
+
+/// `?posv`: triangle, n, right-hand sides, A, lda, B, ldb, info.
+pub(super) type PosvRoutine<T> =
+    unsafe extern "C" fn(Letter, In, In, *mut T, In, *mut T, In, Out, Length);
 
 /// The products of one element type.
 pub(crate) struct Products<T: Gemm> {
@@ -143,9 +145,39 @@ products! {
     f16, f32, provider => provider.f16.as_ref();
 }
 
+/// The element types of systems of equations by LAPACK.
+pub(crate) trait Posv: Element {
+    /// Returns the routine of a library; `None` if it has no LAPACK.
+    fn posv(provider: &Provider) -> Option<PosvRoutine<Self>>;
+}
+
+impl Posv for f32 {
+    fn posv(provider: &Provider) -> Option<PosvRoutine<f32>> {
+        Some(provider.lapack_single.as_ref()?.posv)
+    }
+}
+
+impl Posv for f64 {
+    fn posv(provider: &Provider) -> Option<PosvRoutine<f64>> {
+        Some(provider.lapack_double.as_ref()?.posv)
+    }
+}
+
+impl Posv for Complex<f32> {
+    fn posv(provider: &Provider) -> Option<PosvRoutine<Self>> {
+        provider.cposv
+    }
+}
+
+impl Posv for Complex<f64> {
+    fn posv(provider: &Provider) -> Option<PosvRoutine<Self>> {
+        provider.zposv
+    }
+}
+
 /// The routines of LAPACK for one element type.
 pub(crate) struct Lapack<T> {
-    posv: Posv<T>,
+    posv: PosvRoutine<T>,
     gesv: Gesv<T>,
     gesdd: Gesdd<T>,
     /// Called by ndarray-linalg only.
@@ -285,11 +317,12 @@ impl Provider {
         if batch == 1 { Ok([0; 3]) } else { Ok([self.int(a)?, self.int(b)?, self.int(c)?]) }
     }
 
-    /// Solves `a x = b` for a symmetric positive definite `a` of n x n and `columns` right-hand sides, one after another: the factor
+    /// Solves `a x = b` for a symmetric or Hermitian positive definite `a` of n x n, column-major, and `columns` right-hand sides, one after another: the factor
     /// replaces half of `a`, the solutions `b`. A matrix that is not positive definite is an error.
-    pub(crate) fn posv<T: Blas>(&self, a: &mut [T], b: &mut [T], columns: usize) -> CellResult<()> {
+    pub(crate) fn posv<T: Posv>(&self, a: &mut [T], b: &mut [T], columns: usize) -> CellResult<()> {
         let side = b.len() / columns.max(1);
-        let (posv, n) = (self.lapack::<T>()?.posv, self.system_side(a, &b[..side])?);
+        let posv = T::posv(self).ok_or_else(|| CellError::call("LAPACK", "the library has none"))?;
+        let n = self.system_side(a, &b[..side])?;
         if side * columns != b.len() {
             return Err(CellError::call("posv", "the right-hand sides have other lengths"));
         }

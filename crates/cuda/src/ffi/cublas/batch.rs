@@ -6,8 +6,8 @@ use cudarc::cublas::sys::{self, cublasDiagType_t, cublasFillMode_t, cublasOperat
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
 use gpubench_report::case::DType;
 
-use super::{Cublas, check, checked_side};
-use crate::{CellError, Cuda, DeviceElement, Result, driver};
+use super::{Arithmetic, Cublas, check, checked_side};
+use crate::{CellError, Cuda, DeviceValue, Result, driver};
 
 /// The addresses, on the device, of matrices that follow each other in one slice.
 pub(crate) struct Addresses {
@@ -51,7 +51,7 @@ impl Addresses {
 }
 
 impl Cublas {
-    /// Enqueues the solution of `count` systems L Lᵀ X = B in place of B. All matrices are column-major: each L, in the lower triangle of
+    /// Enqueues the solution of `count` systems L Lᴴ X = B in place of B. All matrices are column-major: each L, in the lower triangle of
     /// n x n elements, and each B of n rows and `columns` columns. `of` has where the addresses of all L and all B are.
     ///
     /// # Safety
@@ -59,7 +59,7 @@ impl Cublas {
     ///
     /// # Errors
     /// A size exceeds 32 bits.
-    pub(crate) unsafe fn solve_factored<T: DeviceElement>(
+    pub(crate) unsafe fn solve_factored<T: DeviceValue>(
         &self,
         n: usize,
         columns: usize,
@@ -69,43 +69,37 @@ impl Cublas {
         let (n, columns, count) = (checked_side(n)?, checked_side(columns)?, checked_side(count)?);
         let (left, lower) = (cublasSideMode_t::CUBLAS_SIDE_LEFT, cublasFillMode_t::CUBLAS_FILL_MODE_LOWER);
         let diagonal = cublasDiagType_t::CUBLAS_DIAG_NON_UNIT;
-        let (one_f32, one) = (&1f32, &1f64);
-        let ([l, b], handle) = (of, self.handle);
-        for operation in [cublasOperation_t::CUBLAS_OP_N, cublasOperation_t::CUBLAS_OP_T] {
+        let [one, _] = Arithmetic::of(T::DTYPE).factors();
+        let ([l, b], handle, one) = (of, self.handle, (&raw const one).cast::<c_void>());
+        for operation in [cublasOperation_t::CUBLAS_OP_N, cublasOperation_t::CUBLAS_OP_C] {
+            /// Calls the routine of one element type.
+            macro_rules! solve {
+                ($routine:path) => {
+                    $routine(
+                        handle,
+                        left,
+                        lower,
+                        operation,
+                        diagonal,
+                        n,
+                        columns,
+                        one.cast(),
+                        l.cast(),
+                        n,
+                        b.cast(),
+                        n,
+                        count,
+                    )
+                };
+            }
             // SAFETY: the handle is live; the addresses are of matrices of these sizes and this type, as the caller vouches; the factor
             // is read before the call returns, as the pointer mode is the host's.
             let status = unsafe {
                 match T::DTYPE {
-                    DType::F64 => sys::cublasDtrsmBatched(
-                        handle,
-                        left,
-                        lower,
-                        operation,
-                        diagonal,
-                        n,
-                        columns,
-                        one,
-                        l.cast(),
-                        n,
-                        b.cast(),
-                        n,
-                        count,
-                    ),
-                    _ => sys::cublasStrsmBatched(
-                        handle,
-                        left,
-                        lower,
-                        operation,
-                        diagonal,
-                        n,
-                        columns,
-                        one_f32,
-                        l.cast(),
-                        n,
-                        b.cast(),
-                        n,
-                        count,
-                    ),
+                    DType::F64 => solve!(sys::cublasDtrsmBatched),
+                    DType::C64 => solve!(sys::cublasCtrsmBatched),
+                    DType::C128 => solve!(sys::cublasZtrsmBatched),
+                    _ => solve!(sys::cublasStrsmBatched),
                 }
             };
             check("cublasTrsmBatched", status)?;

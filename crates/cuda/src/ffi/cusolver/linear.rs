@@ -8,7 +8,7 @@ use gpubench_report::case::DType;
 
 use super::{LOWER, Solver, SolverWorkspace, by_element, check, checked_side, narrow, type_of};
 use crate::ffi::cublas::{Addresses, Cublas};
-use crate::{Cuda, DeviceElement, Result};
+use crate::{Cuda, DeviceValue, Result};
 
 /// Linear systems of one size, whose column-major matrices and right-hand sides follow each other.
 #[derive(Clone, Copy)]
@@ -19,12 +19,14 @@ pub(crate) struct Systems {
     pub(crate) columns: usize,
     /// Number of systems.
     pub(crate) count: usize,
+    /// Numbers per element in memory: two of a complex one.
+    pub(crate) parts: usize,
 }
 
 impl Systems {
-    /// Returns the elements of the matrix of one system, and of its right-hand sides.
+    /// Returns the numbers in memory of the matrix of one system, and of its right-hand sides.
     pub(crate) fn lens(self) -> [usize; 2] {
-        [self.side * self.side, self.side * self.columns]
+        [self.side * self.side, self.side * self.columns].map(|elements| elements * self.parts)
     }
 
     /// Checks the lengths of the matrices and of the right-hand sides, and returns a side and the columns for a call.
@@ -37,20 +39,25 @@ impl Systems {
 
 /// Factors the matrices A in place, and solves A x = b in place of b. Writes to element `i` of each `info` whether the factorisation
 /// and the solution of system `i` succeeded: 0, or the order of the minor or the pivot that failed.
-pub(crate) type Solution<T> =
-    Box<dyn FnMut(&mut CudaSlice<T>, &mut CudaSlice<T>, [&mut CudaSlice<i32>; 2]) -> Result<()>>;
+pub(crate) type Solution<T> = Box<
+    dyn FnMut(
+        &mut CudaSlice<<T as DeviceValue>::Stored>,
+        &mut CudaSlice<<T as DeviceValue>::Stored>,
+        [&mut CudaSlice<i32>; 2],
+    ) -> Result<()>,
+>;
 
 /// Prepares a [`Solution`] by a routine for such systems, whose matrices and right-hand sides will be in these slices.
 pub(crate) type SolutionRoutine<T> =
-    fn(&Cuda, Rc<Solver>, Systems, [&CudaSlice<T>; 2]) -> Result<Solution<T>>;
+    fn(&Cuda, Rc<Solver>, Systems, [&CudaSlice<<T as DeviceValue>::Stored>; 2]) -> Result<Solution<T>>;
 
 /// Asks for the workspace of `potrf` and `potrs`, and allocates it. Their factor is L Lᵀ, in the lower triangle of A. Of several systems
 /// each has its calls.
-pub(crate) fn cholesky<T: DeviceElement>(
+pub(crate) fn cholesky<T: DeviceValue>(
     cuda: &Cuda,
     solver: Rc<Solver>,
     systems: Systems,
-    [a, b]: [&CudaSlice<T>; 2],
+    [a, b]: [&CudaSlice<T::Stored>; 2],
 ) -> Result<Solution<T>> {
     let call = "cusolverDnXpotrf_bufferSize";
     let (side, columns) = systems.checked(call, a, b)?;
@@ -68,7 +75,7 @@ pub(crate) fn cholesky<T: DeviceElement>(
             &[factored.len(), solved.len()].map(|len| (len, systems.count)),
         )?;
         let (device, len, host, host_len, _) = work.parts(&solver.stream);
-        let (a, b) = (solver.write(a).cast::<T>(), solver.write(b).cast::<T>());
+        let (a, b) = (solver.write(a).cast::<T::Stored>(), solver.write(b).cast::<T::Stored>());
         let [factored, solved] = [factored, solved].map(|info| solver.write(info).cast::<i32>());
         for index in 0..systems.count {
             // SAFETY: the slices have the elements of all systems and an `info` for each (checked above).
@@ -93,11 +100,11 @@ pub(crate) fn cholesky<T: DeviceElement>(
 
 /// Prepares the calls of `potrfBatched` for all systems and, for their solution, of `potrsBatched`, which takes one right-hand side, or
 /// of cuBLAS's `trsmBatched`.
-pub(crate) fn cholesky_batched<T: DeviceElement>(
+pub(crate) fn cholesky_batched<T: DeviceValue>(
     cuda: &Cuda,
     solver: Rc<Solver>,
     systems: Systems,
-    [a, b]: [&CudaSlice<T>; 2],
+    [a, b]: [&CudaSlice<T::Stored>; 2],
 ) -> Result<Solution<T>> {
     let (call, solve) = ("cusolverDnXpotrfBatched", "cusolverDnXpotrsBatched");
     let (side, _) = systems.checked(call, a, b)?;
@@ -119,19 +126,21 @@ pub(crate) fn cholesky_batched<T: DeviceElement>(
         // SAFETY: the handle is live; there are `count` addresses of matrices of n x n elements, and as many `info`.
         check(call, unsafe {
             by_element!(T =>
-                [sys::cusolverDnSpotrfBatched, sys::cusolverDnDpotrfBatched]
+                [sys::cusolverDnSpotrfBatched, sys::cusolverDnDpotrfBatched,
+                 sys::cusolverDnCpotrfBatched, sys::cusolverDnZpotrfBatched]
                 handle, LOWER, side, matrices.cast(), side, factored, count
             )
         })?;
         if let Some(cublas) = &several {
-            let Systems { side, columns, count } = systems;
+            let Systems { side, columns, count, .. } = systems;
             // SAFETY: as above; there are as many addresses of n elements for each right-hand side.
             return unsafe { cublas.solve_factored::<T>(side, columns, count, [matrices, vectors]) };
         }
         // SAFETY: as above; there are as many addresses of n elements. One `info` is written.
         check(solve, unsafe {
             by_element!(T =>
-                [sys::cusolverDnSpotrsBatched, sys::cusolverDnDpotrsBatched]
+                [sys::cusolverDnSpotrsBatched, sys::cusolverDnDpotrsBatched,
+                 sys::cusolverDnCpotrsBatched, sys::cusolverDnZpotrsBatched]
                 handle, LOWER, side, 1, matrices.cast(), side, vectors.cast(), side, solved, count
             )
         })
@@ -140,11 +149,11 @@ pub(crate) fn cholesky_batched<T: DeviceElement>(
 
 /// Asks for the workspace of `getrf` and `getrs` for one system, and allocates it with the pivots. Their factors are P L U, in place of
 /// A.
-pub(crate) fn lu<T: DeviceElement>(
+pub(crate) fn lu<T: DeviceValue>(
     cuda: &Cuda,
     solver: Rc<Solver>,
     systems: Systems,
-    [a, b]: [&CudaSlice<T>; 2],
+    [a, b]: [&CudaSlice<T::Stored>; 2],
 ) -> Result<Solution<T>> {
     let (call, n) = ("cusolverDnXgetrf_bufferSize", systems.side);
     let (side, columns) = systems.checked(call, a, b)?;

@@ -31,6 +31,8 @@ fn check(call: &str, status: sys::cusolverStatus_t) -> Result<()> {
 fn type_of(dtype: DType) -> sys::cudaDataType {
     match dtype {
         DType::F64 => sys::cudaDataType::CUDA_R_64F,
+        DType::C64 => sys::cudaDataType::CUDA_C_32F,
+        DType::C128 => sys::cudaDataType::CUDA_C_64F,
         _ => sys::cudaDataType::CUDA_R_32F,
     }
 }
@@ -138,8 +140,17 @@ fn checked_side(call: &str, n: usize, lengths: &[(usize, usize)]) -> Result<i64>
         .ok_or_else(|| CellError::call(call, format!("a dimension of {n} is not valid")))
 }
 
-/// Calls the routine for float32 or the one for float64, by the element type, with arguments whose pointers are cast to its types.
+/// Calls the routine for float32 or the one for float64, or those for complex elements, by the element type, with arguments whose pointers
+/// are cast to its types.
 macro_rules! by_element {
+    ($element:ty => [$single:path, $double:path, $complex:path, $complex_double:path] $($argument:expr),*) => {
+        match <$element>::DTYPE {
+            DType::F64 => $double($($argument),*),
+            DType::C64 => $complex($($argument),*),
+            DType::C128 => $complex_double($($argument),*),
+            _ => $single($($argument),*),
+        }
+    };
     ($element:ty => [$single:path, $double:path] $($argument:expr),*) => {
         match <$element>::DTYPE {
             DType::F64 => $double($($argument),*),

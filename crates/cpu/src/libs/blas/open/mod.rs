@@ -153,6 +153,11 @@ fn finish(opened: OpenedBlas, about: VendorTraits) -> Result<Provider, String> {
     let (set_threads, get_threads) = unsafe {
         (opened.routine::<SetThreads>(about.set_threads)?, opened.routine::<GetThreads>(about.get_threads)?)
     };
+    // SAFETY: the types are those of LAPACK's routines.
+    let (cposv, zposv) = unsafe {
+        let has = about.has_lapack;
+        (has.then(|| opened.routine("cposv_")).transpose()?, has.then(|| opened.routine("zposv_")).transpose()?)
+    };
     Ok(Provider {
         path: opened.library.file().ok_or("the loader does not know its path")?.to_path_buf(),
         version: about.version,
@@ -163,6 +168,8 @@ fn finish(opened: OpenedBlas, about: VendorTraits) -> Result<Provider, String> {
         complex_double: Products::find(&opened, "zgemm")?,
         bf16: Products::find(&opened, "gemm_bf16bf16f32").ok(),
         f16: Products::find(&opened, "gemm_f16f16f32").ok(),
+        cposv,
+        zposv,
         lapack_single: about.has_lapack.then(|| Lapack::find(&opened, 's')).transpose()?,
         lapack_double: about.has_lapack.then(|| Lapack::find(&opened, 'd')).transpose()?,
         set_threads,
