@@ -37,7 +37,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     Kernel::by_library(
         opt_in("solve", "getrf", "cuSOLVER LU factorisation and solve, as in a general solver"),
         &[Library::Cusolver],
-        by_dtype!(prepare, lu, SINGULAR),
+        by_dtype!(by_lu),
     ),
 ];
 
@@ -48,11 +48,15 @@ pub const NOT_POSITIVE_DEFINITE: &str = "not positive definite in this arithmeti
 const SINGULAR: &str = "singular in this arithmetic: pivot";
 
 fn one_by_one<T: DeviceValue>(setup: Setup<'_>) -> Result<Box<Prepared>> {
-    prepare::<T>(setup, cholesky, NOT_POSITIVE_DEFINITE)
+    prepare::<T>(setup, cholesky::<T>, NOT_POSITIVE_DEFINITE)
 }
 
 fn as_batch<T: DeviceValue>(setup: Setup<'_>) -> Result<Box<Prepared>> {
-    prepare::<T>(setup, cholesky_batched, NOT_POSITIVE_DEFINITE)
+    prepare::<T>(setup, cholesky_batched::<T>, NOT_POSITIVE_DEFINITE)
+}
+
+fn by_lu<T: DeviceValue>(setup: Setup<'_>) -> Result<Box<Prepared>> {
+    prepare::<T>(setup, lu::<T>, SINGULAR)
 }
 
 struct LibrarySolve<T: DeviceValue> {
@@ -97,7 +101,7 @@ fn prepare<T: DeviceValue>(
     let infos = [cuda.alloc(count)?, cuda.alloc(count)?];
     let traits = JobTraits { resets: true, ..JobTraits::default() };
     let cuda = cuda.clone();
-    Ok(Prepared::with(traits, LibrarySolve { solve, cuda, systems, operands, a, x, infos, flaw }))
+    Ok(Prepared::with(traits, LibrarySolve::<T> { solve, cuda, systems, operands, a, x, infos, flaw }))
 }
 
 impl<T: DeviceValue> Job for LibrarySolve<T> {
@@ -130,7 +134,8 @@ impl<T: DeviceValue> Job for LibrarySolve<T> {
 /// # Errors
 /// `info` is not 0.
 pub fn check_info(info: i32, positive: &str, dtype: DType) -> Result<()> {
-    let next = if dtype.working() == DType::F32 { "; try float64" } else { "; scale it, or shift its diagonal" };
+    let next =
+        if dtype.working() == DType::F32 { "; try float64" } else { "; scale it, or shift its diagonal" };
     match info {
         0 => Ok(()),
         1.. => Err(CellError::Failed(format!("the matrix is {positive} {info}{next}"))),

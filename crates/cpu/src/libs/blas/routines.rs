@@ -93,8 +93,7 @@ type GemmBatchRoutine<T, C> = unsafe extern "C" fn(
 );
 
 /// `?posv`: triangle, n, right-hand sides, A, lda, B, ldb, info.
-pub(super) type PosvRoutine<T> =
-    unsafe extern "C" fn(Letter, In, In, *mut T, In, *mut T, In, Out, Length);
+pub(super) type PosvRoutine<T> = unsafe extern "C" fn(Letter, In, In, *mut T, In, *mut T, In, Out, Length);
 
 /// The products of one element type.
 pub(crate) struct Products<T: Gemm> {

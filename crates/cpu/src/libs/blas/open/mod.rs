@@ -156,7 +156,10 @@ fn finish(opened: OpenedBlas, about: VendorTraits) -> Result<Provider, String> {
     // SAFETY: the types are those of LAPACK's routines.
     let (cposv, zposv) = unsafe {
         let has = about.has_lapack;
-        (has.then(|| opened.routine("cposv_")).transpose()?, has.then(|| opened.routine("zposv_")).transpose()?)
+        (
+            has.then(|| opened.routine("cposv_")).transpose()?,
+            has.then(|| opened.routine("zposv_")).transpose()?,
+        )
     };
     Ok(Provider {
         path: opened.library.file().ok_or("the loader does not know its path")?.to_path_buf(),
