@@ -65,7 +65,9 @@ fn for_each_product(
 ) {
     let Some((_alone, mut backend)) = start_alone() else { return };
     for variant in variants {
-        for (n, dtype) in sizes.iter().flat_map(|n| variant.dtypes.iter().map(move |dtype| (*n, *dtype))) {
+        // These operands have all digits of float32.
+        let dtypes = || variant.dtypes.iter().filter(|dtype| DType::REAL.contains(dtype));
+        for (n, dtype) in sizes.iter().flat_map(|n| dtypes().map(move |dtype| (*n, *dtype))) {
             let case = case(variant, n, dtype);
             let inputs = operands(&case);
             if let Some(found) = answer(&mut *backend, variant, &case, &inputs) {

@@ -6,7 +6,9 @@ use std::ops::{Deref, DerefMut};
 
 use crate::CellResult;
 use gpubench_backend::Lent;
-use gpubench_report::data::{Csr, Element, Operand, Values};
+use gpubench_report::data::{Csr, Element, Operand, Real, Values};
+use rustfft::FftNum;
+use rustfft::num_complex::Complex;
 
 /// A function that is shown memory.
 pub(crate) type ShowMemory<'a> = &'a mut dyn FnMut(&[MaybeUninit<u8>]);
@@ -60,6 +62,24 @@ impl Lendable for Csr {
         *self = operand.into_csr()?;
         Ok(())
     }
+}
+
+/// The elements of arrays that are transformed.
+pub(crate) trait ArrayElement: Element + Into<Complex<Self::Part>> {
+    /// The real type in which they are transformed.
+    type Part: Real + FftNum;
+}
+
+impl ArrayElement for f32 {
+    type Part = f32;
+}
+
+impl ArrayElement for f64 {
+    type Part = f64;
+}
+
+impl<T: Real + FftNum> ArrayElement for Complex<T> {
+    type Part = T;
 }
 
 /// A dense operand or result. It dereferences to its elements, row after row.

@@ -12,7 +12,7 @@ use gpubench_report::case::DType;
 use rustfft::num_complex::Complex;
 
 use super::blas::Provider;
-use crate::ops::fft::Sample;
+use crate::operands::ArrayElement;
 use crate::{CellError, CellResult};
 
 const NUMBER_OF_TRANSFORMS: c_int = 7;
@@ -73,7 +73,7 @@ pub(crate) struct MklTransform<T> {
 // SAFETY: the descriptor may be used on any thread (Developer Reference, "FFT Functions": they are thread-safe).
 unsafe impl<T> Send for MklTransform<T> {}
 
-impl<T: Sample> MklTransform<T> {
+impl<T: ArrayElement> MklTransform<T> {
     /// Plans transforms for the number of threads that MKL is set to. Fails if the library has no DFTI, or refuses an extent.
     pub(crate) fn new(mkl: &Provider, transforms: &Transforms) -> CellResult<Self> {
         let long = |extent: usize| c_long::try_from(extent).map_err(failed);

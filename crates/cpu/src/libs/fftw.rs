@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::ops::fft::Sample;
+use crate::operands::ArrayElement;
 use crate::{CellError, CellResult, Unavailable};
 use gpubench_backend::Finding;
 use gpubench_backend::host::install_folders::InstallFolders;
@@ -253,7 +253,7 @@ pub(crate) struct FftwTransform<T> {
 // SAFETY: a plan is only read by executions and destroyed by its owner alone.
 unsafe impl<T> Send for FftwTransform<T> {}
 
-impl<T: Sample> FftwTransform<T> {
+impl<T: ArrayElement> FftwTransform<T> {
     /// Plans transforms on `threads` threads for a copy of `input`, by timing them into `output`. Fails if a library is missing, or refuses
     /// an extent. Panics if an array has another number of elements.
     pub(crate) fn new(

@@ -2,7 +2,7 @@
 
 mod dense;
 mod elementwise;
-pub(crate) mod fft;
+mod fft;
 mod matmul;
 mod reduction;
 mod row_blocks;

@@ -8,6 +8,9 @@ use gpubench_report::data::Operand;
 use crate::ffi::device;
 use crate::{CellError, Cuda, DeviceElement, DeviceValue, Result, Setup};
 
+/// Downloads an answer, given the number of its columns.
+type ReadAnswer<S> = fn(&Cuda, usize, &CudaSlice<S>) -> Result<Vec<Operand>>;
+
 /// The operands and the answer of a case of size N, on the device.
 pub struct Resident<T: DeviceValue, A: DeviceValue, const INPUTS: usize> {
     cuda: Cuda,
@@ -41,11 +44,7 @@ impl<T: DeviceValue, A: DeviceValue, const INPUTS: usize> Resident<T, A, INPUTS>
     }
 
     /// Makes the job that enqueues its work by `enqueue` and reads its answer by `read`, with the number of its columns.
-    pub fn job<F>(
-        self,
-        read: fn(&Cuda, usize, &CudaSlice<A::Stored>) -> Result<Vec<Operand>>,
-        enqueue: F,
-    ) -> Box<Prepared>
+    pub fn job<F>(self, read: ReadAnswer<A::Stored>, enqueue: F) -> Box<Prepared>
     where
         F: FnMut(&Cuda, &[CudaSlice<T::Stored>; INPUTS], &mut CudaSlice<A::Stored>) -> Result<()> + 'static,
     {
@@ -57,7 +56,7 @@ struct ResidentJob<T: DeviceValue, A: DeviceValue, const INPUTS: usize, F> {
     // First, so that a library's handle is dropped before the memory that its work uses.
     enqueue: F,
     arrays: Resident<T, A, INPUTS>,
-    read: fn(&Cuda, usize, &CudaSlice<A::Stored>) -> Result<Vec<Operand>>,
+    read: ReadAnswer<A::Stored>,
 }
 
 impl<T: DeviceValue, A: DeviceValue, const INPUTS: usize, F> Job for ResidentJob<T, A, INPUTS, F>

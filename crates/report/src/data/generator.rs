@@ -50,7 +50,7 @@ impl Stream {
 
     /// Returns the uniform value in [0, 1) at `index`.
     pub fn uniform<T: Element>(self, index: u64) -> T {
-        T::uniform(self, index)
+        T::uniform(|index| self.bits(index), index)
     }
 
     /// Returns the first `len` uniform values.

@@ -3,7 +3,6 @@
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use super::generator::Stream;
 use crate::case::DType;
 use crate::error::CellError;
 
@@ -231,9 +230,9 @@ pub trait Element: Plain + Send + Sync + Default + PartialEq + std::fmt::Debug +
         Self::narrow(self.widen().conjugate())
     }
 
-    /// Returns the uniform value, each part in [0, 1), of the element at `index` of a stream. The parts of a complex one are those of two
-    /// elements of a real operand.
-    fn uniform(stream: Stream, index: u64) -> Self;
+    /// Returns the uniform value, each part in [0, 1), of the element at `index` of a stream of `bits`. The parts of a complex one are those
+    /// of two elements of a real operand.
+    fn uniform(bits: impl Fn(u64) -> u64, index: u64) -> Self;
 
     /// Wraps elements.
     fn into_values(values: Vec<Self>) -> Values;
@@ -258,7 +257,7 @@ macro_rules! elements {
 /// Implements [`Element`] for the type of a variant of [`Values`].
 macro_rules! element {
     ($t:ty, $variant:ident, $wide:ty, ($self:ident) $widen:expr, ($value:ident) $narrow:expr,
-     ($stream:ident, $index:ident) $uniform:expr) => {
+     ($bits:ident) $uniform:expr) => {
         impl Element for $t {
             const DTYPE: DType = DType::$variant;
             type Wide = $wide;
@@ -275,7 +274,8 @@ macro_rules! element {
             }
 
             #[inline]
-            fn uniform($stream: Stream, $index: u64) -> Self {
+            fn uniform(bits: impl Fn(u64) -> u64, index: u64) -> Self {
+                let $bits = bits(index);
                 $uniform
             }
 
@@ -301,12 +301,12 @@ fn leading(bits: u32, of: u64) -> f64 {
 }
 
 element!(f32, F32, f64, (self) f64::from(self), (value) value as f32,
-    (stream, index) (stream.bits(index) >> 40) as f32 * (1.0 / 16_777_216.0));
-element!(f64, F64, f64, (self) self, (value) value, (stream, index) leading(53, stream.bits(index)));
+    (bits) (bits >> 40) as f32 * (1.0 / 16_777_216.0));
+element!(f64, F64, f64, (self) self, (value) value, (bits) leading(53, bits));
 element!(bf16, Bf16, f64, (self) self.to_f64(), (value) bf16::from_f64(value),
-    (stream, index) bf16::from_f64(leading(8, stream.bits(index))));
+    (bits) bf16::from_f64(leading(8, bits)));
 element!(f16, F16, f64, (self) self.to_f64(), (value) f16::from_f64(value),
-    (stream, index) f16::from_f64(leading(11, stream.bits(index))));
+    (bits) f16::from_f64(leading(11, bits)));
 
 impl<T: Real> Element for Complex<T> {
     const DTYPE: DType = T::COMPLEX;
@@ -323,8 +323,8 @@ impl<T: Real> Element for Complex<T> {
     }
 
     #[inline]
-    fn uniform(stream: Stream, index: u64) -> Self {
-        Complex::new(T::uniform(stream, 2 * index), T::uniform(stream, 2 * index + 1))
+    fn uniform(bits: impl Fn(u64) -> u64, index: u64) -> Self {
+        Complex::new(T::uniform(&bits, 2 * index), T::uniform(&bits, 2 * index + 1))
     }
 
     fn into_values(values: Vec<Self>) -> Values {

@@ -23,7 +23,7 @@ mod vendor;
 pub(crate) use library::{BlasLibrary, all};
 use open::OpenedBlas;
 pub(crate) use routines::{Blas, Gemm, Posv, ThinSvd};
-use routines::{Lapack, PosvRoutine, Products};
+use routines::{GemmRoutines, Lapack, PosvRoutine};
 pub(crate) use thread_pool::BlasThreads;
 pub(crate) use vendor::{Vendor, vendor_of};
 
@@ -34,12 +34,12 @@ pub(crate) struct Provider {
     version: String,
     /// Whether its integers have 64 bits.
     has_long_integers: bool,
-    single: Products<f32>,
-    double: Products<f64>,
-    complex_single: Products<Complex<f32>>,
-    complex_double: Products<Complex<f64>>,
-    bf16: Option<Products<bf16>>,
-    f16: Option<Products<f16>>,
+    single: GemmRoutines<f32>,
+    double: GemmRoutines<f64>,
+    complex_single: GemmRoutines<Complex<f32>>,
+    complex_double: GemmRoutines<Complex<f64>>,
+    bf16: Option<GemmRoutines<bf16>>,
+    f16: Option<GemmRoutines<f16>>,
     cposv: Option<PosvRoutine<Complex<f32>>>,
     zposv: Option<PosvRoutine<Complex<f64>>>,
     lapack_single: Option<Lapack<f32>>,

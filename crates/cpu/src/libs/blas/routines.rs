@@ -96,17 +96,17 @@ type GemmBatchRoutine<T, C> = unsafe extern "C" fn(
 pub(super) type PosvRoutine<T> = unsafe extern "C" fn(Letter, In, In, *mut T, In, *mut T, In, Out, Length);
 
 /// The products of one element type.
-pub(crate) struct Products<T: Gemm> {
+pub(crate) struct GemmRoutines<T: Gemm> {
     gemm: GemmRoutine<T, T::Answer>,
     batch: Option<GemmBatchRoutine<T, T::Answer>>,
 }
 
-impl<T: Gemm> Products<T> {
+impl<T: Gemm> GemmRoutines<T> {
     /// Finds the product called `name`, without the final underscore.
     pub(super) fn find(library: &OpenedBlas, name: &str) -> Result<Self, String> {
         // SAFETY: the names are those of the routines whose types these are.
         unsafe {
-            Ok(Products {
+            Ok(GemmRoutines {
                 gemm: library.routine(&format!("{name}_"))?,
                 batch: library.routine(&format!("{name}_batch_strided_")).ok(),
             })
@@ -120,7 +120,7 @@ pub(crate) trait Gemm: Element {
     type Answer: Element;
 
     /// Returns the products of a library; `None` if it has none of this type.
-    fn products(provider: &Provider) -> Option<&Products<Self>>;
+    fn products(provider: &Provider) -> Option<&GemmRoutines<Self>>;
 }
 
 macro_rules! products {
@@ -128,7 +128,7 @@ macro_rules! products {
         $(impl Gemm for $t {
             type Answer = $answer;
 
-            fn products($provider: &Provider) -> Option<&Products<Self>> {
+            fn products($provider: &Provider) -> Option<&GemmRoutines<Self>> {
                 $products
             }
         })*

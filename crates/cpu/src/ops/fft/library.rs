@@ -11,12 +11,13 @@ use rayon::prelude::*;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 
-use super::{SERIAL, Sample, Spectrum, spectrum};
+use super::{SERIAL, Spectrum, spectrum};
 use crate::CellResult;
 use crate::libs::blas::BlasThreads;
 use crate::libs::dfti::MklTransform;
 use crate::libs::fftw::FftwTransform;
 use crate::libs::openmp::OpenMp;
+use crate::operands::ArrayElement;
 use crate::ops::dense::{Matrices, MatrixKernel, prepared};
 use crate::ops::variants::{JobRequest, PreparedJob};
 use crate::threads::{ThreadPool, choices_for, wake};
@@ -24,7 +25,7 @@ use crate::threads::{ThreadPool, choices_for, wake};
 /// The largest side at which fewer than all threads may be faster.
 const MAX_CHOICE_SIDE: usize = 1024;
 
-struct MklFft<T: Sample> {
+struct MklFft<T: ArrayElement> {
     pool: BlasThreads,
     transforms: Transforms,
     threads: usize,
@@ -32,7 +33,7 @@ struct MklFft<T: Sample> {
     openmp: OpenMp,
 }
 
-pub(super) fn mkl<T: Sample>(mut request: JobRequest<'_>) -> PreparedJob {
+pub(super) fn mkl<T: ArrayElement>(mut request: JobRequest<'_>) -> PreparedJob {
     let transforms = Transforms::of(request.case);
     let pool = BlasThreads::new(request.threads, request.blas()?, transforms.side(), MAX_CHOICE_SIDE)?;
     let (threads, choices) = (pool.provider().threads(), pool.choices());
@@ -40,7 +41,7 @@ pub(super) fn mkl<T: Sample>(mut request: JobRequest<'_>) -> PreparedJob {
     prepared(spectrum(&mut request)?, MklFft { pool, transforms, threads, plan, openmp }, choices, None)
 }
 
-impl<T: Sample> MatrixKernel<T, Complex<T::Part>, 1> for MklFft<T> {
+impl<T: ArrayElement> MatrixKernel<T, Complex<T::Part>, 1> for MklFft<T> {
     fn use_threads(&mut self, threads: usize, _: &mut Spectrum<T>) -> CellResult<()> {
         if threads != self.threads {
             // The old plan is for the old number, to which the pool may be set again if there is no new one.
@@ -66,13 +67,13 @@ impl<T: Sample> MatrixKernel<T, Complex<T::Part>, 1> for MklFft<T> {
     }
 }
 
-struct FftwFft<T: Sample> {
+struct FftwFft<T: ArrayElement> {
     transforms: Transforms,
     threads: usize,
     plan: FftwTransform<T>,
 }
 
-pub(super) fn fftw<T: Sample>(mut request: JobRequest<'_>) -> PreparedJob {
+pub(super) fn fftw<T: ArrayElement>(mut request: JobRequest<'_>) -> PreparedJob {
     let (transforms, threads) = (Transforms::of(request.case), request.threads);
     let choices = choices_for(transforms.side(), MAX_CHOICE_SIDE, threads);
     let mut matrices = spectrum::<T>(&mut request)?;
@@ -80,7 +81,7 @@ pub(super) fn fftw<T: Sample>(mut request: JobRequest<'_>) -> PreparedJob {
     prepared(matrices, FftwFft { transforms, threads, plan }, choices, None)
 }
 
-impl<T: Sample> MatrixKernel<T, Complex<T::Part>, 1> for FftwFft<T> {
+impl<T: ArrayElement> MatrixKernel<T, Complex<T::Part>, 1> for FftwFft<T> {
     fn use_threads(&mut self, threads: usize, matrices: &mut Spectrum<T>) -> CellResult<()> {
         if threads != self.threads {
             let Matrices { inputs, results, .. } = matrices;
@@ -110,7 +111,7 @@ impl<T: Sample> MatrixKernel<T, Complex<T::Part>, 1> for FftwFft<T> {
 
 /// Writes the right half of the columns of spectra of real arrays from the left half, as tasks for at most `threads` threads: `each` runs the task for
 /// every number below the number of tasks.
-fn mirror<T: Sample>(
+fn mirror<T: ArrayElement>(
     transforms: &Transforms,
     output: &mut [Complex<T::Part>],
     threads: usize,

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use gpubench_backend::Shapes;
 use gpubench_ops::fft::Transforms;
 use gpubench_report::case::DType;
-use gpubench_report::data::{Element, Real};
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftNum, FftPlanner};
@@ -19,7 +18,7 @@ use self::real::realfft;
 use super::dense::{Matrices, MatrixKernel, prepared};
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, by_type, variant};
 use crate::CellResult;
-use crate::operands::{HostMatrix, ShowMemory, memory};
+use crate::operands::{ArrayElement, HostMatrix, ShowMemory, memory};
 use crate::threads::{PerThread, wake};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
@@ -61,28 +60,10 @@ const BAND: usize = 16;
 /// Below this number of elements, threads cost more than they save.
 const SERIAL: usize = 1 << 14;
 
-/// The elements of arrays that are transformed.
-pub(crate) trait Sample: Element + Into<Complex<Self::Part>> {
-    /// The real type in which they are transformed.
-    type Part: Real + FftNum;
-}
-
-impl Sample for f32 {
-    type Part = f32;
-}
-
-impl Sample for f64 {
-    type Part = f64;
-}
-
-impl<T: Real + FftNum> Sample for Complex<T> {
-    type Part = T;
-}
-
 /// The arrays and their full spectra.
-type Spectrum<T> = Matrices<T, Complex<<T as Sample>::Part>, 1>;
+type Spectrum<T> = Matrices<T, Complex<<T as ArrayElement>::Part>, 1>;
 
-fn spectrum<T: Sample>(request: &mut JobRequest<'_>) -> CellResult<Spectrum<T>> {
+fn spectrum<T: ArrayElement>(request: &mut JobRequest<'_>) -> CellResult<Spectrum<T>> {
     let (transforms, inputs) = (Transforms::of(request.case), request.operands()?);
     let (rows, cols) = (transforms.elements() / transforms.cols, transforms.cols);
     Ok(Matrices { inputs, copy: vec![], results: vec![HostMatrix::zeros(rows, cols)] })
@@ -115,14 +96,14 @@ struct ComplexFft<T: FftNum> {
     axes: Vec<LineFft<T, ()>>,
 }
 
-fn rustfft<T: Sample>(mut request: JobRequest<'_>) -> PreparedJob {
+fn rustfft<T: ArrayElement>(mut request: JobRequest<'_>) -> PreparedJob {
     let (transforms, matrices) = (Transforms::of(request.case), spectrum::<T>(&mut request)?);
     let transposed = if transforms.sides.len() > 1 { matrices.results[0].to_vec() } else { vec![] };
     let axes = transforms.sides.iter().rev().map(|side| LineFft::new(*side, || ())).collect();
     prepared(matrices, ComplexFft { transposed, axes }, vec![], None)
 }
 
-impl<T: Sample> MatrixKernel<T, Complex<T::Part>, 1> for ComplexFft<T::Part> {
+impl<T: ArrayElement> MatrixKernel<T, Complex<T::Part>, 1> for ComplexFft<T::Part> {
     fn show(&self, show: ShowMemory<'_>) {
         show(memory(&self.transposed));
         self.axes.iter().for_each(|axis| axis.scratch.each(|(work, ())| show(memory(work))));

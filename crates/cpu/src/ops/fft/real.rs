@@ -14,9 +14,9 @@ use rayon::prelude::*;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 
-use super::{LineFft, SERIAL, Sample, Spectrum, spectrum, tile};
+use super::{LineFft, SERIAL, Spectrum, spectrum, tile};
 use crate::CellResult;
-use crate::operands::{ShowMemory, memory};
+use crate::operands::{ArrayElement, ShowMemory, memory};
 use crate::ops::dense::{Matrices, MatrixKernel, prepared};
 use crate::ops::variants::{JobRequest, PreparedJob};
 use crate::threads::{choices_up_to, wake};
@@ -40,7 +40,7 @@ struct RealFft<T: FftNum> {
 }
 
 /// Prepares the transform of a real matrix.
-pub(super) fn realfft<T: Sample<Part = T> + Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob {
+pub(super) fn realfft<T: ArrayElement<Part = T> + Real + FftNum>(mut request: JobRequest<'_>) -> PreparedJob {
     let (side, threads) = (request.side(), rayon::current_num_threads());
     let tile = WIDEST.min(units(side) * UNIT) * tile::stride(side);
     let lines = LineFft::new(side, || vec![Complex::new(T::zero(), T::zero()); tile]);
@@ -154,7 +154,7 @@ impl<T: Real + FftNum> RealFft<T> {
     }
 }
 
-impl<T: Sample<Part = T> + Real + FftNum> MatrixKernel<T, Complex<T>, 1> for RealFft<T> {
+impl<T: ArrayElement<Part = T> + Real + FftNum> MatrixKernel<T, Complex<T>, 1> for RealFft<T> {
     fn show(&self, show: ShowMemory<'_>) {
         self.lines.scratch.each(|(work, tile)| {
             show(memory(tile));

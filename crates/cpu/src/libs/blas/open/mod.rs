@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicUsize;
 
 use gpubench_backend::host::shared_library::SharedLibrary;
 
-use super::{GetThreads, Lapack, Products, Provider, SetThreads, Vendor};
+use super::{GemmRoutines, GetThreads, Lapack, Provider, SetThreads, Vendor};
 
 /// An opened library and the spelling of its routine names.
 pub(super) struct OpenedBlas {
@@ -165,12 +165,12 @@ fn finish(opened: OpenedBlas, about: VendorTraits) -> Result<Provider, String> {
         path: opened.library.file().ok_or("the loader does not know its path")?.to_path_buf(),
         version: about.version,
         has_long_integers: about.has_long_integers,
-        single: Products::find(&opened, "sgemm")?,
-        double: Products::find(&opened, "dgemm")?,
-        complex_single: Products::find(&opened, "cgemm")?,
-        complex_double: Products::find(&opened, "zgemm")?,
-        bf16: Products::find(&opened, "gemm_bf16bf16f32").ok(),
-        f16: Products::find(&opened, "gemm_f16f16f32").ok(),
+        single: GemmRoutines::find(&opened, "sgemm")?,
+        double: GemmRoutines::find(&opened, "dgemm")?,
+        complex_single: GemmRoutines::find(&opened, "cgemm")?,
+        complex_double: GemmRoutines::find(&opened, "zgemm")?,
+        bf16: GemmRoutines::find(&opened, "gemm_bf16bf16f32").ok(),
+        f16: GemmRoutines::find(&opened, "gemm_f16f16f32").ok(),
         cposv,
         zposv,
         lapack_single: about.has_lapack.then(|| Lapack::find(&opened, 's')).transpose()?,
