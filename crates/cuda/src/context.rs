@@ -32,7 +32,7 @@ use crate::{CellError, Library, Result, driver};
 /// A type of elements in device memory.
 pub trait DeviceValue: Element {
     /// The type of the device's array: that of the elements, or of the parts of complex ones.
-    type Stored: DeviceRepr + ValidAsZeroBits + Plain + Default + 'static;
+    type Stored: DeviceRepr + ValidAsZeroBits + Element;
     /// Numbers of that type per element.
     const PARTS: usize;
 

@@ -4,7 +4,7 @@
 use std::ops::{Add, Div, Mul, Sub};
 
 use faer::Mat;
-use faer::traits::RealField;
+use faer::traits::{ComplexField, RealField};
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::{Csr, Dense, Element, Operand, Real};
 use gpubench_report::error::CellError;
@@ -101,6 +101,13 @@ where
             let [n, columns] = case.extents(["n", RHS]);
             (columns, solve([n, columns], &dense(0)?, &dense(1)?))
         }
+        "svd" => {
+            let [u, s, vt] = svd(case, &dense(0)?)?;
+            let [m, n] = case.extents(["m", "n"]);
+            let s: Vec<T> = s.into_iter().map(|s| round(s.re)).collect();
+            let [u, vt] = [(m.min(n), u), (n, vt)].map(|(cols, part)| complex_matrix::<T, W>(cols, &part));
+            return Ok(vec![u, Operand::dense(s.len(), 1, s), vt]);
+        }
         other => {
             return Err(CellError::Failed(format!("{other} has no problems of {}", case.dtype.words())));
         }
@@ -160,7 +167,13 @@ pub(crate) fn computed_in<T: Element<Wide = f64>, W: WorkingPrecision>(
             let product = |i| a.row(i).fold(W::default(), |sum, (j, value)| sum + value * x[j]);
             rounded::<T, W>(n, 1, &(0..n).map(product).collect::<Vec<W>>())
         }
-        "svd" => return svd::<T, W>(case, &dense(0)?),
+        "svd" => {
+            let [u, s, vt] = svd(case, &dense(0)?)?;
+            let [m, n] = case.extents(["m", "n"]);
+            let parts = [(m.min(n), u), (1, s), (n, vt)];
+            let part = |(cols, part): (usize, Vec<W>)| rounded::<T, W>(part.len() / cols, cols, &part);
+            return Ok(parts.map(part).into());
+        }
         "transfer" => input(0)?.clone(),
         "overhead" => Operand::dense(1, 1, vec![case.n as f64]),
         other => return Err(CellError::Failed(format!("there is no right answer of {other}"))),
@@ -319,8 +332,9 @@ fn spgemm<T: Element<Wide = f64>, W: WorkingPrecision>(
     Ok(Operand::Csr(Csr { rows, cols, indptr, indices, values: T::into_values(values) }))
 }
 
-fn svd<T: Element<Wide = f64>, W: WorkingPrecision>(case: &Case, a: &[W]) -> Result<Vec<Operand>, CellError> {
-    let [m, n, batch] = case.extents(["m", "n", BATCH]);
+/// Returns U, the singular values and Vᴴ of all matrices.
+fn svd<N: Number + ComplexField>(case: &Case, a: &[N]) -> Result<[Vec<N>; 3], CellError> {
+    let [m, n] = case.extents(["m", "n"]);
     let k = m.min(n);
     let (mut u, mut s, mut vt) = (vec![], vec![], vec![]);
     for a in a.chunks(m * n) {
@@ -328,11 +342,7 @@ fn svd<T: Element<Wide = f64>, W: WorkingPrecision>(case: &Case, a: &[W]) -> Res
         let svd = svd.map_err(|error| CellError::Failed(format!("faer thin_svd: {error:?}")))?;
         u.extend((0..m * k).map(|at| svd.U()[(at / k, at % k)]));
         s.extend((0..k).map(|at| svd.S().column_vector()[at]));
-        vt.extend((0..k * n).map(|at| svd.V()[(at % n, at / n)]));
+        vt.extend((0..k * n).map(|at| svd.V()[(at % n, at / n)].conjugated()));
     }
-    Ok(vec![
-        rounded::<T, W>(batch * m, k, &u),
-        rounded::<T, W>(batch * k, 1, &s),
-        rounded::<T, W>(batch * k, n, &vt),
-    ])
+    Ok([u, s, vt])
 }

@@ -1,16 +1,18 @@
 //! The thin singular value decomposition, judged by random projections of its three factors.
 
-use gpubench_report::case::Case;
-use gpubench_report::data::{Operand, Real};
+use gpubench_report::case::{Case, DType};
+use gpubench_report::data::{Element, Operand, Wide};
 use gpubench_report::error::CellError;
 use gpubench_report::shape::BATCH;
 use rayon::prelude::*;
+use rustfft::num_complex::Complex;
 
 use super::judge::{self, Block, relative, worst};
 use super::volume::{element, product};
 use super::{About, Checked, Decisive, Given, Op, Rounding, Work, uniform};
 
-/// `A = U diag(S) Vᵀ` of a matrix of m x n: U has m x k, Vᵀ k x n elements, where k is the smaller of m and n.
+/// `A = U diag(S) Vᵀ` of a matrix of m x n: U has m x k, Vᵀ k x n elements, where k is the smaller of m and n. Of complex matrices Vᵀ is Vᴴ,
+/// and S is real.
 pub(crate) struct Svd;
 
 /// The dimensions of A.
@@ -33,14 +35,17 @@ impl Op for Svd {
     fn about(&self) -> About {
         About::new("svd", "thin singular value decomposition A = U diag(S) Vᵀ", &[100, 500, 512, 1024, 2048])
             .shaped(&["m", "n"], &[BATCH])
+            .of_types(DType::REAL_AND_COMPLEX)
     }
 
     /// Counts `14 m n^2 + 8 n^3` for m >= n, `22 n^3` if square, as Golub and Van Loan do for all three thin factors by
-    /// Golub-Reinsch, for any algorithm.
+    /// Golub-Reinsch, for any algorithm; four times as much of complex numbers.
     fn work(&self, case: &Case) -> Work {
         let [long, short, batch] = sides(case).map(|side| side as f64);
-        let bytes = batch * short * (2.0 * long + short + 1.0) * element(case.dtype);
-        Work { flop: batch * (14.0 * long * short * short + 8.0 * short * short * short), bytes }
+        let [of_element, of_value] = [case.dtype, case.dtype.working()].map(element);
+        let bytes = batch * short * ((2.0 * long + short) * of_element + of_value);
+        let of_term = if case.dtype.is_complex() { 4.0 } else { 1.0 };
+        Work { flop: of_term * batch * (14.0 * long * short * short + 8.0 * short * short * short), bytes }
     }
 
     fn read_bytes(&self, case: &Case) -> f64 {
@@ -49,12 +54,11 @@ impl Op for Svd {
 
     fn footprint(&self, case: &Case) -> u128 {
         let [long, short, batch] = sides(case).map(u128::from);
-        let of_one = long
-            .saturating_mul(short)
-            .saturating_mul(2)
-            .saturating_add(short.saturating_mul(short))
-            .saturating_add(short);
-        of_one.saturating_mul(batch).saturating_mul(case.dtype.bytes().into())
+        let of_vectors =
+            long.saturating_mul(short).saturating_mul(2).saturating_add(short.saturating_mul(short));
+        let of_vectors = of_vectors.saturating_mul(case.dtype.bytes().into());
+        let of_values = short.saturating_mul(case.dtype.working().bytes().into());
+        of_vectors.saturating_add(of_values).saturating_mul(batch)
     }
 
     /// Counts a copy, of A for LAPACK, which overwrites it, or of U for the judge of faer's answer; and the documented workspace of
@@ -103,17 +107,37 @@ impl Op for Svd {
     ///
     /// Returns the largest ratio, or the component nearest to its bound on the scale of the ratios.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
-        for_dtype!(given.case.dtype, check(given))
+        match given.case.dtype {
+            DType::C64 => check::<Complex<f32>>(given),
+            DType::C128 => check::<Complex<f64>>(given),
+            dtype => for_dtype!(dtype, check(given)),
+        }
     }
 }
 
-fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
+/// Returns the singular values, which libraries give as real numbers or with imaginary parts of zero.
+fn singular_values<T: Element>(answer: &[Operand], count: usize) -> Result<Vec<f64>, CellError> {
+    fn of<T: Element>(answer: &[Operand], count: usize) -> Result<Vec<f64>, CellError> {
+        let values = judge::dense::<T>(answer, 1, "S", (count, 1))?;
+        let real = |value: &T| match value.widen().complex() {
+            value if value.im == 0.0 => value.re,
+            _ => f64::NAN,
+        };
+        Ok(values.iter().map(real).collect())
+    }
+    match answer.get(1).map(|part| part.values().dtype()) {
+        Some(dtype) if dtype == T::DTYPE.working() => for_dtype!(dtype, of(answer, count)),
+        _ => of::<T>(answer, count),
+    }
+}
+
+fn check<T: Element>(given: &Given) -> Result<Checked, CellError> {
     let Given { case, inputs, answer, rounding } = *given;
     let [m, n, batch] = case.extents(["m", "n", BATCH]);
     let k = m.min(n);
     let a = judge::dense::<T>(inputs, 0, "A", (batch * m, n))?;
     let u = judge::dense::<T>(answer, 0, "U", (batch * m, k))?;
-    let s = judge::dense::<T>(answer, 1, "S", (batch * k, 1))?;
+    let s = singular_values::<T>(answer, batch * k)?;
     let vt = judge::dense::<T>(answer, 2, "Vt", (batch * k, n))?;
     let of_batch =
         a.par_chunks(m * n).zip(u.par_chunks(m * k)).zip(s.par_chunks(k)).zip(vt.par_chunks(k * n));
@@ -122,34 +146,32 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     worst.ok_or_else(|| CellError::Failed("the batch has no matrix".into()))
 }
 
-fn check_one<T: Real>(
+fn check_one<T: Element>(
     [m, n]: [usize; 2],
     a: &[T],
-    (u, s, vt): (&[T], &[T], &[T]),
+    (u, s, vt): (&[T], &[f64], &[T]),
     seed: u64,
     rounding: Rounding,
 ) -> Checked {
     let size = m.max(n) as f64;
     let tolerance = 8.0 * dropped(rounding.sum) * rounding.sum;
-    let s: Vec<f64> = s.iter().map(|value| value.to_f64()).collect();
-    if s.iter().any(|value| *value < 0.0) {
+    if s.iter().any(|value| value.is_nan() || *value < 0.0) {
         return Checked::invalid("has a negative singular value", LAPACK_THRESHOLD);
     }
     if !s.is_sorted_by(|left, right| left >= right) {
         return Checked::invalid("has singular values that are not in descending order", LAPACK_THRESHOLD);
     }
-    let [residual, of_u, of_v] = lapack_ratios(n, a, u, &s, vt, seed);
+    let [residual, of_u, of_v] = lapack_ratios(n, a, u, s, vt, seed);
     let ratios = [residual / size, of_u / m as f64, of_v / n as f64].map(|norm| norm / (2.0 * rounding.sum));
     let ratio = Checked::new(worst(ratios.into_par_iter()), LAPACK_THRESHOLD);
 
-    let norm = judge::sum(a, |x| x * x).sqrt();
-    let residual =
-        self::residual(a, norm / (s.len() as f64).sqrt(), u, &s, vt, &judge::weights::<PROBES>(seed, n));
+    let norm = judge::sum(a, |x| x.magnitude() * x.magnitude()).sqrt();
+    let residual = self::residual(a, norm / (s.len() as f64).sqrt(), u, s, vt, &probes::<T>(seed, n));
     let largest = Checked::new(worst(residual.par_iter().copied()), 40.0 * size * rounding.sum + tolerance);
     let checked = ratio.worse(largest.on_scale_of(LAPACK_THRESHOLD));
 
     let typical = 8.0 * (8.0 + size.sqrt()) * rounding.sum;
-    let values = relative(judge::sum(&s, |x| x * x).sqrt() - norm, norm).abs();
+    let values = relative(judge::sum(s, |x| x * x).sqrt() - norm, norm).abs();
     let projections = orthogonality(u, s.len(), seed).into_iter().chain(orthogonality(vt, n, seed)).flatten();
     let is_coarse = projections.chain([residual]).any(|components| {
         worst(components.par_iter().copied()) > 20.0 * size * rounding.sum + tolerance
@@ -158,29 +180,35 @@ fn check_one<T: Real>(
     Checked { coarse: checked.is_right() && (is_coarse || values > typical), ..checked }
 }
 
-/// Returns the 1-norms of `A - U S Vᵀ` relative to that of A, of `UᵀU - I`, and of `V Vᵀ - I`.
-fn lapack_ratios<T: Real>(n: usize, a: &[T], u: &[T], s: &[f64], vt: &[T], seed: u64) -> [f64; 3] {
+/// Returns random weights as probes of a matrix.
+fn probes<T: Element>(seed: u64, len: usize) -> Vec<[T::Wide; PROBES]> {
+    judge::as_wide(&judge::weights::<PROBES>(seed, len))
+}
+
+/// Returns the 1-norms of `A - U S Vᴴ` relative to that of A, of `UᴴU - I`, and of `Vᴴ V - I`.
+fn lapack_ratios<T: Element>(n: usize, a: &[T], u: &[T], s: &[f64], vt: &[T], seed: u64) -> [f64; 3] {
     let k = s.len();
-    let scaled = |mut block: Block| -> Block {
-        block.iter_mut().zip(s).for_each(|(row, s)| row.iter_mut().for_each(|x| *x *= s));
+    let scaled = |mut block: Block<T::Wide>| -> Block<T::Wide> {
+        let rows = block.iter_mut().zip(s);
+        rows.for_each(|(row, s)| row.iter_mut().for_each(|x| *x = *x * T::Wide::from(*s)));
         block
     };
-    let minus = |mut left: Block, right: &Block| -> Block {
+    let minus = |mut left: Block<T::Wide>, right: &Block<T::Wide>| -> Block<T::Wide> {
         left.iter_mut()
             .zip(right)
-            .for_each(|(left, right)| left.iter_mut().zip(right).for_each(|(l, r)| *l -= r));
+            .for_each(|(left, right)| left.iter_mut().zip(right).for_each(|(l, r)| *l = *l - *r));
         left
     };
     let residual = judge::one_norm(
         n,
         seed,
         |x| minus(judge::rows_times(a, x), &judge::rows_times(u, &scaled(judge::rows_times(vt, x)))),
-        |x| minus(judge::columns_times(a, x), &judge::columns_times(vt, &scaled(judge::columns_times(u, x)))),
+        |x| minus(judge::adjoint_times(a, x), &judge::adjoint_times(vt, &scaled(judge::adjoint_times(u, x)))),
     );
-    let of_columns = |x: &Block| minus(judge::columns_times(u, &judge::rows_times(u, x)), x);
-    let of_rows = |x: &Block| minus(judge::rows_times(vt, &judge::columns_times(vt, x)), x);
-    let norm = judge::one_norm(n, seed, |x| judge::rows_times(a, x), |x| judge::columns_times(a, x));
-    // Both are symmetric.
+    let of_columns = |x: &Block<T::Wide>| minus(judge::adjoint_times(u, &judge::rows_times(u, x)), x);
+    let of_rows = |x: &Block<T::Wide>| minus(judge::rows_times(vt, &judge::adjoint_times(vt, x)), x);
+    let norm = judge::one_norm(n, seed, |x| judge::rows_times(a, x), |x| judge::adjoint_times(a, x));
+    // Both are their own adjoints.
     let [columns, rows] =
         [judge::one_norm(k, seed, of_columns, of_columns), judge::one_norm(k, seed, of_rows, of_rows)];
     [relative(residual, norm), columns, rows]
@@ -192,42 +220,41 @@ fn dropped(unit_roundoff: f64) -> f64 {
     unit_roundoff.powf(-0.125).clamp(10.0, 100.0)
 }
 
-/// Returns the components of the difference of two sets of vectors.
-fn difference(left: &[[f64; PROBES]], right: &[[f64; PROBES]]) -> Vec<f64> {
-    left.iter().zip(right).flat_map(|(l, r)| (0..PROBES).map(move |k| l[k] - r[k])).collect()
+/// Returns the magnitudes of the components of the difference of two sets of vectors.
+fn difference<W: Wide>(left: &[[W; PROBES]], right: &[[W; PROBES]]) -> Vec<f64> {
+    left.iter().zip(right).flat_map(|(l, r)| (0..PROBES).map(move |k| (l[k] - r[k]).magnitude())).collect()
 }
 
-/// Returns the components of `QᵀQ y - y` where Q, of `cols` columns, has at least as many rows, and those of `Q Qᵀ y - y` where it has
+/// Returns the components of `QᴴQ y - y` where Q, of `cols` columns, has at least as many rows, and those of `Q Qᴴ y - y` where it has
 /// at least as many columns.
-fn orthogonality<T: Real>(q: &[T], cols: usize, seed: u64) -> [Option<Vec<f64>>; 2] {
+fn orthogonality<T: Element>(q: &[T], cols: usize, seed: u64) -> [Option<Vec<f64>>; 2] {
     let rows = q.len() / cols;
-    let probes = |len| judge::weights::<PROBES>(seed, len);
     let of_columns = || {
-        let y = probes(cols);
-        difference(&judge::columns_times(q, &judge::rows_times(q, &y)), &y)
+        let y = probes::<T>(seed, cols);
+        difference(&judge::adjoint_times(q, &judge::rows_times(q, &y)), &y)
     };
     let of_rows = || {
-        let y = probes(rows);
-        difference(&judge::rows_times(q, &judge::columns_times(q, &y)), &y)
+        let y = probes::<T>(seed, rows);
+        difference(&judge::rows_times(q, &judge::adjoint_times(q, &y)), &y)
     };
     [(rows >= cols).then(of_columns), (cols >= rows).then(of_rows)]
 }
 
-/// Returns the components of `Uᵀ A y - S Vᵀ y` relative to `S_j + typical`.
-fn residual<T: Real>(
+/// Returns the magnitudes of the components of `Uᴴ A y - S Vᴴ y` relative to `S_j + typical`.
+fn residual<T: Element>(
     a: &[T],
     typical: f64,
     u: &[T],
     s: &[f64],
     vt: &[T],
-    probes: &[[f64; PROBES]],
+    probes: &[[T::Wide; PROBES]],
 ) -> Vec<f64> {
-    let left = judge::columns_times(u, &judge::rows_times(a, probes));
+    let left = judge::adjoint_times(u, &judge::rows_times(a, probes));
     let right = judge::rows_times(vt, probes);
     let components = left.iter().zip(&right).zip(s);
-    let component = |((left, right), s): ((&[f64; PROBES], &[f64; PROBES]), &f64)| {
+    let component = |((left, right), s): ((&[T::Wide; PROBES], &[T::Wide; PROBES]), &f64)| {
         let (left, right, s) = (*left, *right, *s);
-        (0..PROBES).map(move |k| relative(left[k] - s * right[k], s + typical))
+        (0..PROBES).map(move |k| relative((left[k] - right[k] * T::Wide::from(s)).magnitude(), s + typical))
     };
     components.flat_map(component).collect()
 }

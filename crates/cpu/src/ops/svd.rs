@@ -8,29 +8,36 @@ use faer::dyn_stack::MemStack;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{MatMut, MatRef};
 use gpubench_backend::Shapes;
-use gpubench_report::data::Real;
+use gpubench_report::case::DType;
+use gpubench_report::data::Element;
 use gpubench_report::shape::BATCH;
 use ndarray_linalg::MatrixLayout;
 use rayon::prelude::*;
+use rustfft::num_complex::Complex;
 
 use super::dense::{KernelWorkspace, Matrices, on_pool};
-use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
-use crate::libs::blas::{Blas, BlasThreads, ThinSvd};
+use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, by_type, variant};
+use crate::libs::blas::{Blas, BlasThreads, Svd, ThinSvd};
 use crate::operands::{HostMatrix, ShowMemory, memory};
 use crate::threads::Faer;
 use crate::threads::partition::Partition;
 use crate::{CellError, CellResult, Unavailable};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
-    variant("", Scope::Lapack, "divide and conquer, {} (gesdd)", by_dtype!(gesdd)).of_shapes(Shapes::Any),
+    variant("", Scope::Lapack, "divide and conquer, {} (gesdd)", by_type!(gesdd))
+        .of_shapes(Shapes::Any)
+        .of_types(DType::REAL_AND_COMPLEX),
     variant(
         "-spread",
         Scope::Lapack,
         "divide and conquer, {} (gesdd) on one thread for each matrix, the matrices of a batch spread over the cores",
-        by_dtype!(spread),
+        by_type!(spread),
     )
-    .of_shapes(Shapes::Batches),
-    variant("faer", Scope::Default, "divide and conquer, faer, all threads", by_dtype!(faer)).of_shapes(Shapes::Any),
+    .of_shapes(Shapes::Batches)
+    .of_types(DType::REAL_AND_COMPLEX),
+    variant("faer", Scope::Default, "divide and conquer, faer, all threads", by_type!(faer))
+        .of_shapes(Shapes::Any)
+        .of_types(DType::REAL_AND_COMPLEX),
     variant(
         "-gesvd",
         Scope::NdarrayLinalg,
@@ -53,33 +60,35 @@ fn side(m: usize, n: usize) -> usize {
 }
 
 /// Takes the operand, and makes U, the singular values and the transpose of V.
-fn matrices<T: Real>(request: &mut JobRequest<'_>) -> CellResult<Matrices<T, T, 1>> {
+fn matrices<T: Element>(request: &mut JobRequest<'_>) -> CellResult<Matrices<T, T, 1>> {
     let ([m, n, batch], inputs) = (sides(request), request.operands()?);
     let k = m.min(n);
     let results = [(m, k), (k, 1), (k, n)].map(|(rows, cols)| HostMatrix::zeros(batch * rows, cols)).into();
     Ok(Matrices { inputs, copy: vec![], results })
 }
 
-impl<T: Blas> KernelWorkspace for ThinSvd<T> {
+impl<T: Svd> KernelWorkspace for ThinSvd<T> {
     fn show(&self, show: ShowMemory<'_>) {
         show(memory(&self.work));
+        show(memory(&self.values));
+        show(memory(&self.real_work));
         show(memory(&self.integers));
     }
 }
 
-fn matrices_and_copy<T: Real>(mut request: JobRequest<'_>) -> CellResult<Matrices<T, T, 1>> {
+fn matrices_and_copy<T: Element>(mut request: JobRequest<'_>) -> CellResult<Matrices<T, T, 1>> {
     let matrices = matrices::<T>(&mut request)?;
     Ok(Matrices { copy: matrices.inputs[0].to_vec(), ..matrices })
 }
 
-fn restore<T: Real>(Matrices { inputs: [a], copy, .. }: &mut Matrices<T, T, 1>) {
+fn restore<T: Element>(Matrices { inputs: [a], copy, .. }: &mut Matrices<T, T, 1>) {
     copy.copy_from_slice(a);
 }
 
 /// The matrices of a batch: a copy of A, U, the singular values and Vᵀ.
 type Parts<'a, T> = (((&'a mut [T], &'a mut [T]), &'a mut [T]), &'a mut [T]);
 
-fn gesdd<T: Blas>(request: JobRequest<'_>) -> PreparedJob {
+fn gesdd<T: Svd>(request: JobRequest<'_>) -> PreparedJob {
     let [m, n, _] = sides(&request);
     let k = m.min(n);
     let pool = BlasThreads::new(request.threads, request.blas()?, side(m, n), MAX_CHOICE_SIDE)?;
@@ -95,15 +104,15 @@ fn gesdd<T: Blas>(request: JobRequest<'_>) -> PreparedJob {
 }
 
 /// One workspace for each thread of the pool.
-struct Workspaces<T>(Vec<Mutex<ThinSvd<T>>>);
+struct Workspaces<T: Svd>(Vec<Mutex<ThinSvd<T>>>);
 
-impl<T: Blas> KernelWorkspace for Workspaces<T> {
+impl<T: Svd> KernelWorkspace for Workspaces<T> {
     fn show(&self, show: ShowMemory<'_>) {
         self.0.iter().for_each(|one| one.lock().unwrap_or_else(PoisonError::into_inner).show(show));
     }
 }
 
-fn spread<T: Blas>(request: JobRequest<'_>) -> PreparedJob {
+fn spread<T: Svd>(request: JobRequest<'_>) -> PreparedJob {
     let [m, n, batch] = sides(&request);
     let k = m.min(n);
     let single = BlasThreads::new(1, request.blas()?, side(m, n), 0)?;
@@ -150,8 +159,8 @@ fn gesvd<T: Blas>(request: JobRequest<'_>) -> PreparedJob {
     })
 }
 
-/// Decomposes the transpose, whose columns are the rows of A: its U is V of A, and its V is U of A.
-fn faer<T: Real + faer::traits::RealField>(mut request: JobRequest<'_>) -> PreparedJob {
+/// Decomposes the transpose, whose columns are the rows of A: its U is V of A, and its V is U of A, conjugated if they are complex.
+fn faer<T: Element + faer::traits::ComplexField>(mut request: JobRequest<'_>) -> PreparedJob {
     let ([m, n, batch], thin) = (sides(&request), ComputeSvdVectors::Thin);
     let k = m.min(n);
     let pool = Faer::new(request.threads, side(m, n), MAX_CHOICE_SIDE);
@@ -172,6 +181,10 @@ fn faer<T: Real + faer::traits::RealField>(mut request: JobRequest<'_>) -> Prepa
                 Default::default(),
             )
             .map_err(|e| CellError::call("faer svd", format!("{e:?}")))?;
+            // The columns of the conjugate of V are the rows of Vᴴ already.
+            if T::DTYPE.is_complex() {
+                u.iter_mut().for_each(|entry| *entry = entry.conjugate());
+            }
         }
         Ok(())
     })

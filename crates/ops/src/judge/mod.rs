@@ -27,7 +27,9 @@ use rayon::prelude::*;
 pub(super) use fourier::{dft, dft_of_axes};
 pub(super) use norm::{Block, one_norm};
 pub(super) use parts::{csr, dense};
-pub(super) use products::{as_wide, balanced_and_ones, columns_times, magnitudes_times, rows_times, weights};
+pub(super) use products::{
+    adjoint_times, as_wide, balanced_and_ones, columns_times, magnitudes_times, rows_times, weights,
+};
 pub(super) use sparse::{csr_times, largest, magnitudes, row_norms, structural_fault, widest_row};
 pub(super) use sums::{moments, sum};
 

@@ -119,6 +119,20 @@ pub(crate) fn columns_times<T: Element, const K: usize>(
     totals
 }
 
+/// Returns `Mᴴ P`, which for a real matrix is `Mᵀ P`.
+pub(crate) fn adjoint_times<T: Element, const K: usize>(
+    matrix: &[T],
+    probes: &[[T::Wide; K]],
+) -> Vec<[T::Wide; K]> {
+    let conjugate = |rows: &[[T::Wide; K]]| -> Vec<[T::Wide; K]> {
+        rows.iter().map(|row| row.map(Wide::conjugate)).collect()
+    };
+    match T::DTYPE.is_complex() {
+        true => conjugate(&columns_times(matrix, &conjugate(probes))),
+        false => columns_times(matrix, probes),
+    }
+}
+
 /// Returns probes of real numbers as numbers of a type in which sums are judged.
 pub(crate) fn as_wide<W: Wide, const K: usize>(probes: &[[f64; K]]) -> Vec<[W; K]> {
     probes.iter().map(|probe| probe.map(W::from)).collect()

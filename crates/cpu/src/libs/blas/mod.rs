@@ -22,8 +22,8 @@ mod vendor;
 
 pub(crate) use library::{BlasLibrary, all};
 use open::OpenedBlas;
-pub(crate) use routines::{Blas, Gemm, Posv, ThinSvd};
-use routines::{GemmRoutines, Lapack, PosvRoutine};
+pub(crate) use routines::{Blas, Gemm, Posv, Svd, ThinSvd};
+use routines::{ComplexGesddRoutine, GemmRoutines, Lapack, PosvRoutine};
 pub(crate) use thread_pool::BlasThreads;
 pub(crate) use vendor::{Vendor, vendor_of};
 
@@ -42,6 +42,8 @@ pub(crate) struct Provider {
     f16: Option<GemmRoutines<f16>>,
     cposv: Option<PosvRoutine<Complex<f32>>>,
     zposv: Option<PosvRoutine<Complex<f64>>>,
+    cgesdd: Option<ComplexGesddRoutine<f32>>,
+    zgesdd: Option<ComplexGesddRoutine<f64>>,
     lapack_single: Option<Lapack<f32>>,
     lapack_double: Option<Lapack<f64>>,
     set_threads: SetThreads,

@@ -7,7 +7,7 @@
 
 use std::ffi::c_char;
 
-use gpubench_report::data::{Element, Real};
+use gpubench_report::data::{Element, Real, Wide};
 use half::{bf16, f16};
 use rustfft::num_complex::Complex;
 
@@ -94,6 +94,26 @@ type GemmBatchRoutine<T, C> = unsafe extern "C" fn(
 
 /// `?posv`: triangle, n, right-hand sides, A, lda, B, ldb, info.
 pub(super) type PosvRoutine<T> = unsafe extern "C" fn(Letter, In, In, *mut T, In, *mut T, In, Out, Length);
+
+/// `?gesdd` of complex elements, with the real workspace after that of elements.
+pub(super) type ComplexGesddRoutine<V> = unsafe extern "C" fn(
+    Letter,
+    In,
+    In,
+    *mut Complex<V>,
+    In,
+    *mut V,
+    *mut Complex<V>,
+    In,
+    *mut Complex<V>,
+    In,
+    *mut Complex<V>,
+    In,
+    *mut V,
+    Out,
+    Out,
+    Length,
+);
 
 /// The products of one element type.
 pub(crate) struct GemmRoutines<T: Gemm> {
@@ -218,7 +238,7 @@ impl Blas for f64 {
 
 impl Provider {
     fn lapack<T: Blas>(&self) -> CellResult<&Lapack<T>> {
-        T::lapack(self).ok_or_else(|| CellError::call("LAPACK", "the library has none"))
+        T::lapack(self).ok_or_else(no_lapack)
     }
 
     /// Makes ndarray-linalg call this library's gesvd. Fails if it has 64-bit integers, which ndarray-linalg does not pass, or
@@ -320,7 +340,7 @@ impl Provider {
     /// replaces half of `a`, the solutions `b`. A matrix that is not positive definite is an error.
     pub(crate) fn posv<T: Posv>(&self, a: &mut [T], b: &mut [T], columns: usize) -> CellResult<()> {
         let side = b.len() / columns.max(1);
-        let posv = T::posv(self).ok_or_else(|| CellError::call("LAPACK", "the library has none"))?;
+        let posv = T::posv(self).ok_or_else(no_lapack)?;
         let n = self.system_side(a, &b[..side])?;
         if side * columns != b.len() {
             return Err(CellError::call("posv", "the right-hand sides have other lengths"));
@@ -359,38 +379,122 @@ impl Provider {
     }
 }
 
+/// The element types of singular value decompositions by LAPACK.
+pub(crate) trait Svd: Element {
+    /// The type of the singular values.
+    type Value: Real;
+
+    /// Calls gesdd.
+    ///
+    /// # Safety
+    /// The arguments are those of the routine: arrays as long as it expects for their sizes, or a query.
+    unsafe fn gesdd(provider: &Provider, arguments: GesddArguments<Self, Self::Value>) -> CellResult<()>;
+}
+
+/// The arguments of `?gesdd`: m, n, A, S, U, Vᴴ, workspace, its length, real and integer workspace, info.
+pub(crate) struct GesddArguments<T, V> {
+    sides: [In; 2],
+    short: In,
+    a: *mut T,
+    s: *mut V,
+    u: *mut T,
+    vt: *mut T,
+    work: *mut T,
+    length: In,
+    real_work: *mut V,
+    integers: Out,
+    info: Out,
+}
+
+fn no_lapack() -> CellError {
+    CellError::call("LAPACK", "the library has none")
+}
+
+impl<T: Blas> Svd for T {
+    type Value = T;
+
+    unsafe fn gesdd(provider: &Provider, of: GesddArguments<T, T>) -> CellResult<()> {
+        let [m, n] = of.sides;
+        let routine = provider.lapack::<T>()?.gesdd;
+        // SAFETY: the caller vouches for the arguments.
+        unsafe {
+            let GesddArguments { short, a, s, u, vt, work, length, integers, info, .. } = of;
+            routine(THIN, m, n, a, m, s, u, m, vt, short, work, length, integers, info, 1);
+        }
+        Ok(())
+    }
+}
+
+/// Calls gesdd of complex elements.
+macro_rules! complex_svd {
+    ($value:ty, $routine:ident) => {
+        impl Svd for Complex<$value> {
+            type Value = $value;
+
+            unsafe fn gesdd(provider: &Provider, of: GesddArguments<Self, $value>) -> CellResult<()> {
+                let [m, n] = of.sides;
+                let routine = provider.$routine.ok_or_else(no_lapack)?;
+                // SAFETY: the caller vouches for the arguments.
+                unsafe {
+                    let GesddArguments {
+                        short, a, s, u, vt, work, length, real_work, integers, info, ..
+                    } = of;
+                    routine(THIN, m, n, a, m, s, u, m, vt, short, work, length, real_work, integers, info, 1);
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+complex_svd!(f32, cgesdd);
+complex_svd!(f64, zgesdd);
+
 /// The workspace of thin singular value decompositions of m x n by gesdd.
-pub(crate) struct ThinSvd<T> {
+pub(crate) struct ThinSvd<T: Svd> {
     m: usize,
     n: usize,
     pub(crate) work: Vec<T>,
+    /// Singular values of complex matrices, which are real.
+    pub(crate) values: Vec<T::Value>,
+    pub(crate) real_work: Vec<T::Value>,
     pub(crate) integers: Vec<Int>,
 }
 
-impl<T: Blas> ThinSvd<T> {
+impl<T: Svd> ThinSvd<T> {
     /// Allocates the workspace for matrices of m x n. Fails if the library has no LAPACK, or if its integers cannot hold the
     /// length of the workspace.
     pub(crate) fn new(provider: &Provider, [m, n]: [usize; 2]) -> CellResult<Self> {
-        // The documented minimum, in elements, in case the routine asks for less.
-        let short = m.min(n);
-        let least = short.saturating_mul(short).saturating_mul(4).saturating_add(6 * short + m.max(n)).max(1);
-        provider.int(least).map_err(|_| {
+        // The documented minima, in elements, in case the routine asks for less.
+        let (short, long) = (m.min(n), m.max(n));
+        let square = short.saturating_mul(short);
+        let least = square.saturating_mul(4).saturating_add(6 * short + long).max(1);
+        let reals = match T::DTYPE.is_complex() {
+            true => square
+                .saturating_mul(2)
+                .saturating_add(2 * short.saturating_mul(long) + short)
+                .max(square.saturating_mul(5).saturating_add(5 * short)),
+            false => 0,
+        };
+        provider.int(least.max(reals)).map_err(|_| {
             let reason = "a workspace of the svd exceeds what the library's 32-bit integers hold";
             Unavailable::new(reason, "use faer")
         })?;
         let zeros = |length| vec![T::default(); length];
-        let mut made = ThinSvd { m, n, work: zeros(1), integers: vec![0; INTEGERS * short] };
+        let values = vec![T::Value::default(); if reals > 0 { short } else { 0 }];
+        let (real_work, integers) = (vec![T::Value::default(); reals], vec![0; INTEGERS * short]);
+        let mut made = ThinSvd { m, n, work: zeros(1), values, real_work, integers };
         // The matrices are neither read nor written.
         let nothing = std::ptr::null_mut();
-        made.call(provider, nothing, [nothing; 3], QUERY)?;
+        made.call(provider, nothing, [nothing; 2], std::ptr::null_mut(), QUERY)?;
         // A count beyond 2^24 may have been rounded down to a float32.
-        let length = made.work[0].to_f64() * (1.0 + 2.0 * f64::from(f32::EPSILON));
+        let length = made.work[0].widen().complex().re * (1.0 + 2.0 * f64::from(f32::EPSILON));
         made.work = zeros((length.ceil() as usize).max(least));
         Ok(made)
     }
 
     /// Decomposes `a`, row-major m x n, and destroys it: writes U, the singular values, descending, and the transpose of
-    /// V.
+    /// V, conjugated if it is complex.
     pub(crate) fn decompose(
         &mut self,
         provider: &Provider,
@@ -404,22 +508,44 @@ impl<T: Blas> ThinSvd<T> {
             return Err(CellError::call("svd", "the matrices have other sizes"));
         }
         let length = provider.int(self.work.len())?;
-        self.call(provider, a.as_mut_ptr(), [u, s, vt].map(|part| part.as_mut_ptr()), length)
+        let vectors = [u, vt].map(|part| part.as_mut_ptr());
+        if self.values.is_empty() {
+            return self.call(provider, a.as_mut_ptr(), vectors, s.as_mut_ptr().cast(), length);
+        }
+        let values = self.values.as_mut_ptr();
+        self.call(provider, a.as_mut_ptr(), vectors, values, length)?;
+        s.iter_mut().zip(&self.values).for_each(|(s, value)| *s = T::narrow(value.to_f64().into()));
+        Ok(())
     }
 
-    /// The routine sees the transpose of `a`, which is V S Uᵀ: its U is V, whose columns are the rows of Vᵀ.
-    fn call(&mut self, provider: &Provider, a: *mut T, usv: [*mut T; 3], length: Int) -> CellResult<()> {
-        let (lapack, [u, s, vt]) = (provider.lapack::<T>()?, usv);
+    /// The routine sees the transpose of `a`, which is V S Uᵀ: its U is V, whose columns are the rows of Vᵀ. Of complex matrices it is the
+    /// conjugate of V, and the rows are those of Vᴴ.
+    fn call(
+        &mut self,
+        provider: &Provider,
+        a: *mut T,
+        [u, vt]: [*mut T; 2],
+        s: *mut T::Value,
+        length: Int,
+    ) -> CellResult<()> {
         let (m, n, mut info) = (provider.int(self.m)?, provider.int(self.n)?, 0);
         let short = m.min(n);
-        let (work, integers) = (self.work.as_mut_ptr(), self.integers.as_mut_ptr());
+        let arguments = GesddArguments {
+            sides: [&raw const n, &raw const m],
+            short: &raw const short,
+            a,
+            s,
+            u: vt,
+            vt: u,
+            work: self.work.as_mut_ptr(),
+            length: &raw const length,
+            real_work: self.real_work.as_mut_ptr(),
+            integers: self.integers.as_mut_ptr(),
+            info: &raw mut info,
+        };
         // SAFETY: the matrices hold m*n, m*k, k and k*n elements, where k is the smaller of m and n, or the call is a query,
-        // which touches none; the workspaces hold `length` and 8k. None of them overlap.
-        unsafe {
-            let (m, n, short) = (&raw const m, &raw const n, &raw const short);
-            let (length, info, thin) = (&raw const length, &raw mut info, THIN);
-            (lapack.gesdd)(thin, n, m, a, n, s, vt, n, u, short, work, length, integers, info, 1);
-        }
+        // which touches none; the workspaces hold `length`, the reals of a complex one as documented, and 8k. None of them overlap.
+        unsafe { T::gesdd(provider, arguments)? };
         provider.succeeded("svd", info)
     }
 }

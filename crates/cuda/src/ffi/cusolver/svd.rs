@@ -10,7 +10,7 @@ use gpubench_report::case::DType;
 
 use super::{LOWER, Solver, SolverWorkspace, by_element, check, checked_side, narrow, type_of};
 use crate::ffi::device;
-use crate::{CellError, Cuda, DeviceElement, Result};
+use crate::{CellError, Cuda, DeviceElement, DeviceValue, Result};
 
 const VECTORS: sys::cusolverEigMode_t = sys::cusolverEigMode_t::CUSOLVER_EIG_MODE_VECTOR;
 const ECONOMY: c_int = 1;
@@ -26,17 +26,19 @@ pub struct MatrixBatch {
     pub cols: usize,
     /// Number of matrices.
     pub count: usize,
+    /// Numbers per element in memory: two of a complex one.
+    pub parts: usize,
 }
 
 impl MatrixBatch {
-    /// One matrix of n x n.
+    /// One real matrix of n x n.
     pub fn square(n: usize) -> MatrixBatch {
-        MatrixBatch { rows: n, cols: n, count: 1 }
+        MatrixBatch { rows: n, cols: n, count: 1, parts: 1 }
     }
 
-    /// Returns the elements of all matrices.
+    /// Returns the numbers in memory of all matrices.
     pub fn elements(self) -> usize {
-        self.rows * self.cols * self.count
+        self.rows * self.cols * self.count * self.parts
     }
 
     /// Returns whether one call of cuSOLVER's Jacobi method decomposes them all.
@@ -73,8 +75,10 @@ impl<T: DeviceRepr + ValidAsZeroBits> Vectors<T> {
         Vectors::alloc(cuda, batch, if batch.is_for_jacobi() { batch.rows } else { batch.cols })
     }
 
-    fn alloc(cuda: &Cuda, MatrixBatch { rows, cols, count }: MatrixBatch, u_cols: usize) -> Result<Self> {
-        let [of_s, of_u, of_v] = [cols, rows * u_cols, cols * cols].map(|of_one| of_one * count);
+    fn alloc(cuda: &Cuda, batch: MatrixBatch, u_cols: usize) -> Result<Self> {
+        let MatrixBatch { rows, cols, count, parts } = batch;
+        let [of_s, of_u, of_v] =
+            [cols, rows * u_cols * parts, cols * cols * parts].map(|of_one| of_one * count);
         cuda.reserve(((of_s + of_u + of_v) * size_of::<T>()) as u128)?;
         Ok(Vectors { s: cuda.alloc(of_s)?, u: cuda.alloc(of_u)?, v: cuda.alloc(of_v)?, u_cols })
     }
@@ -93,8 +97,8 @@ pub type Decomposition<T> =
     Box<dyn FnMut(&mut CudaSlice<T>, &mut Vectors<T>, &mut CudaSlice<i32>) -> Result<()>>;
 
 /// Prepares a [`Decomposition`] by a routine, for batches of that shape.
-pub(crate) type SvdRoutine<T> =
-    fn(&Cuda, &Rc<Solver>, MatrixBatch, &CudaSlice<T>, &Vectors<T>) -> Result<Decomposition<T>>;
+pub(crate) type SvdRoutine<S> =
+    fn(&Cuda, &Rc<Solver>, MatrixBatch, &CudaSlice<S>, &Vectors<S>) -> Result<Decomposition<S>>;
 
 /// Replaces the symmetric matrix of a size, of which it reads the lower triangle, by its eigenvectors in columns, in ascending order of
 /// their eigenvalues, which it writes to the second array. Sets the first element of `info` to 0, or to a positive value if it did not
@@ -110,8 +114,9 @@ fn operands<T>(
     a: &CudaSlice<T>,
     out: &Vectors<T>,
 ) -> Result<([i64; 2], [*const c_void; 4])> {
-    let (Vectors { s, u, v, u_cols }, MatrixBatch { rows, cols, count }) = (out, batch);
-    let needed = [rows * cols, cols, rows * u_cols, cols * cols].map(|of_one| of_one * count);
+    let (Vectors { s, u, v, u_cols }, MatrixBatch { rows, cols, count, parts }) = (out, batch);
+    let needed = [rows * cols * parts, cols, rows * u_cols * parts, cols * cols * parts];
+    let needed = needed.map(|of_one| of_one * count);
     let [of_a, of_s, of_u, of_v] = needed;
     let height = checked_side(
         call,
@@ -130,10 +135,10 @@ fn outputs<T: 'static>(
     (a, out, info): (&mut CudaSlice<T>, &mut Vectors<T>, &mut CudaSlice<i32>),
 ) -> Result<impl Iterator<Item = ([*mut c_void; 4], *mut c_int)> + use<T>> {
     operands(call, solver, batch, a, out)?;
-    let MatrixBatch { rows, cols, count } = batch;
+    let MatrixBatch { rows, cols, count, parts } = batch;
     checked_side(call, rows, &[(info.len(), count)])?;
     let Vectors { s, u, v, u_cols } = out;
-    let steps = [rows * cols, cols, rows * *u_cols, cols * cols];
+    let steps = [rows * cols * parts, cols, rows * *u_cols * parts, cols * cols * parts];
     let first = [a, s, u, v].map(|slice| solver.write(slice).cast::<T>());
     let info = solver.write(info).cast::<c_int>();
     Ok((0..count).map(move |index| {
@@ -146,20 +151,21 @@ fn outputs<T: 'static>(
 ///
 /// # Errors
 /// An operand is too short, or the workspace does not fit into device memory.
-pub fn gesvdp<T: DeviceElement>(
+pub fn gesvdp<T: DeviceValue>(
     cuda: &Cuda,
     solver: &Rc<Solver>,
     batch: MatrixBatch,
-    a: &CudaSlice<T>,
-    out: &Vectors<T>,
-) -> Result<Decomposition<T>> {
+    a: &CudaSlice<T::Stored>,
+    out: &Vectors<T::Stored>,
+) -> Result<Decomposition<T::Stored>> {
     let (call, query, of) = ("cusolverDnXgesvdp", "cusolverDnXgesvdp_bufferSize", type_of(T::DTYPE));
+    let real = type_of(T::DTYPE.working());
     let ([rows, cols], [a, s, u, v]) = operands(query, solver, batch, a, out)?;
     let (solver, handle, params) = (Rc::clone(solver), solver.handle, solver.params);
     // SAFETY: handle and parameters are live, the operands have the checked lengths, the sizes are writable.
     let mut work = SolverWorkspace::ask(cuda, query, |device, host| unsafe {
         sys::cusolverDnXgesvdp_bufferSize(
-            handle, params, VECTORS, ECONOMY, rows, cols, of, a, rows, of, s, of, u, rows, of, v, cols, of,
+            handle, params, VECTORS, ECONOMY, rows, cols, of, a, rows, real, s, of, u, rows, of, v, cols, of,
             device, host,
         )
     })?;
@@ -170,7 +176,7 @@ pub fn gesvdp<T: DeviceElement>(
             // this routine and size, and it and the perturbation's place outlive the work (see `SolverWorkspace`).
             check(call, unsafe {
                 sys::cusolverDnXgesvdp(
-                    handle, params, VECTORS, ECONOMY, rows, cols, of, a, rows, of, s, of, u, rows, of, v,
+                    handle, params, VECTORS, ECONOMY, rows, cols, of, a, rows, real, s, of, u, rows, of, v,
                     cols, of, device, len, host, host_len, info, off,
                 )
             })
@@ -182,21 +188,22 @@ pub fn gesvdp<T: DeviceElement>(
 ///
 /// # Errors
 /// An operand is too short, or the workspace does not fit into device memory.
-pub fn gesvd<T: DeviceElement>(
+pub fn gesvd<T: DeviceValue>(
     cuda: &Cuda,
     solver: &Rc<Solver>,
     batch: MatrixBatch,
-    a: &CudaSlice<T>,
-    out: &Vectors<T>,
-) -> Result<Decomposition<T>> {
+    a: &CudaSlice<T::Stored>,
+    out: &Vectors<T::Stored>,
+) -> Result<Decomposition<T::Stored>> {
     let (call, query, of) = ("cusolverDnXgesvd", "cusolverDnXgesvd_bufferSize", type_of(T::DTYPE));
+    let real = type_of(T::DTYPE.working());
     let ([rows, cols], [a, s, u, v]) = operands(query, solver, batch, a, out)?;
     let (solver, handle, params) = (Rc::clone(solver), solver.handle, solver.params);
     // SAFETY: handle and parameters are live, the operands have the checked lengths, the sizes are writable.
     let mut work = SolverWorkspace::ask(cuda, query, |device, host| unsafe {
         sys::cusolverDnXgesvd_bufferSize(
-            handle, params, THIN, THIN, rows, cols, of, a, rows, of, s, of, u, rows, of, v, cols, of, device,
-            host,
+            handle, params, THIN, THIN, rows, cols, of, a, rows, real, s, of, u, rows, of, v, cols, of,
+            device, host,
         )
     })?;
     Ok(Box::new(move |a, out, info| {
@@ -206,8 +213,8 @@ pub fn gesvd<T: DeviceElement>(
             // this routine and size, and outlives the work (see `SolverWorkspace`).
             check(call, unsafe {
                 sys::cusolverDnXgesvd(
-                    handle, params, THIN, THIN, rows, cols, of, a, rows, of, s, of, u, rows, of, v, cols, of,
-                    device, len, host, host_len, info,
+                    handle, params, THIN, THIN, rows, cols, of, a, rows, real, s, of, u, rows, of, v, cols,
+                    of, device, len, host, host_len, info,
                 )
             })
         })
@@ -250,12 +257,12 @@ pub fn syevd<T: DeviceElement>(
 }
 
 /// Allocates the elements of workspace that a 32-bit query has returned.
-fn workspace<T: DeviceElement>(cuda: &Cuda, call: &str, len: c_int) -> Result<CudaSlice<T>> {
+fn workspace<T: DeviceValue>(cuda: &Cuda, call: &str, len: c_int) -> Result<CudaSlice<T::Stored>> {
     let elements = usize::try_from(len);
     let elements =
         elements.map_err(|_| CellError::call(call, format!("invalid workspace size {len}")))?.max(1);
     cuda.reserve(elements as u128 * size_of::<T>() as u128)?;
-    cuda.alloc(elements)
+    cuda.alloc(elements * T::PARTS)
 }
 
 /// Parameters of the Jacobi decomposition.
@@ -278,19 +285,19 @@ impl Drop for JacobiParameters {
 /// Returns the Jacobi decomposition, with tolerance epsilon and cuSOLVER's default of at most 100 sweeps: of matrices of up to 32 rows by
 /// one call for the whole batch, with the outputs of [`Vectors::full`], and of others matrix after matrix. It writes V (not Vᵀ) to
 /// `out.v`.
-pub(crate) fn gesvdj<T: DeviceElement>(
+pub(crate) fn gesvdj<T: DeviceValue>(
     cuda: &Cuda,
     solver: &Rc<Solver>,
     batch: MatrixBatch,
-    a: &CudaSlice<T>,
-    out: &Vectors<T>,
-) -> Result<Decomposition<T>> {
+    a: &CudaSlice<T::Stored>,
+    out: &Vectors<T::Stored>,
+) -> Result<Decomposition<T::Stored>> {
     let mut raw = std::ptr::null_mut();
     // SAFETY: `raw` is a place for one pointer.
     check("cusolverDnCreateGesvdjInfo", unsafe { sys::cusolverDnCreateGesvdjInfo(&mut raw) })?;
     let parameters = JacobiParameters(raw);
     // The tolerance at which sweeps stop.
-    let epsilon = match T::DTYPE {
+    let epsilon = match T::DTYPE.working() {
         DType::F64 => f64::EPSILON,
         _ => f64::from(f32::EPSILON),
     };
@@ -305,7 +312,7 @@ pub(crate) fn gesvdj<T: DeviceElement>(
         // SAFETY: handle and parameters are live, the operands have the checked lengths, `len` is writable.
         check(query, unsafe {
             by_element!(T =>
-                [sys::cusolverDnSgesvdjBatched_bufferSize, sys::cusolverDnDgesvdjBatched_bufferSize]
+                [sys::cusolverDnSgesvdjBatched_bufferSize, sys::cusolverDnDgesvdjBatched_bufferSize, sys::cusolverDnCgesvdjBatched_bufferSize, sys::cusolverDnZgesvdjBatched_bufferSize]
                 handle, VECTORS, rows, cols, a.cast(), rows, s.cast(), u.cast(), rows, v.cast(), cols,
                 &mut len, raw, count
             )
@@ -320,7 +327,7 @@ pub(crate) fn gesvdj<T: DeviceElement>(
             // SAFETY: handle and parameters are live; operands, workspace and `info` have the checked lengths.
             check(call, unsafe {
                 by_element!(T =>
-                    [sys::cusolverDnSgesvdjBatched, sys::cusolverDnDgesvdjBatched]
+                    [sys::cusolverDnSgesvdjBatched, sys::cusolverDnDgesvdjBatched, sys::cusolverDnCgesvdjBatched, sys::cusolverDnZgesvdjBatched]
                     handle, VECTORS, rows, cols, a.cast(), rows, s.cast(), u.cast(), rows, v.cast(), cols,
                     work.cast(), len, info, raw, count
                 )
@@ -330,7 +337,7 @@ pub(crate) fn gesvdj<T: DeviceElement>(
     // SAFETY: handle and parameters are live, the operands have the checked lengths, `len` is writable.
     check(query, unsafe {
         by_element!(T =>
-            [sys::cusolverDnSgesvdj_bufferSize, sys::cusolverDnDgesvdj_bufferSize]
+            [sys::cusolverDnSgesvdj_bufferSize, sys::cusolverDnDgesvdj_bufferSize, sys::cusolverDnCgesvdj_bufferSize, sys::cusolverDnZgesvdj_bufferSize]
             handle, VECTORS, ECONOMY, rows, cols, a.cast(), rows, s.cast(), u.cast(), rows, v.cast(),
             cols, &mut len, raw
         )
@@ -342,7 +349,7 @@ pub(crate) fn gesvdj<T: DeviceElement>(
             // SAFETY: handle and parameters are live; operands, workspace and `info` have the checked lengths.
             check(call, unsafe {
                 by_element!(T =>
-                    [sys::cusolverDnSgesvdj, sys::cusolverDnDgesvdj]
+                    [sys::cusolverDnSgesvdj, sys::cusolverDnDgesvdj, sys::cusolverDnCgesvdj, sys::cusolverDnZgesvdj]
                     handle, VECTORS, ECONOMY, rows, cols, a.cast(), rows, s.cast(), u.cast(), rows, v.cast(),
                     cols, work.cast(), len, info, raw
                 )
@@ -353,13 +360,13 @@ pub(crate) fn gesvdj<T: DeviceElement>(
 
 /// Returns the decomposition that cuSOLVER calls approximate, by the eigenvectors of AᵀA, by one call for the batch. It leaves A as it is,
 /// and writes V (not Vᵀ) to `out.v`. The norm of the residual is not computed.
-pub(crate) fn gesvda<T: DeviceElement>(
+pub(crate) fn gesvda<T: DeviceValue>(
     cuda: &Cuda,
     solver: &Rc<Solver>,
     batch: MatrixBatch,
-    a: &CudaSlice<T>,
-    out: &Vectors<T>,
-) -> Result<Decomposition<T>> {
+    a: &CudaSlice<T::Stored>,
+    out: &Vectors<T::Stored>,
+) -> Result<Decomposition<T::Stored>> {
     let (call, query, mut len) = ("gesvda", "gesvda size query", 0);
     let ([rows, cols], [a, s, u, v]) = operands(query, solver, batch, a, out)?;
     let (of_a, of_v) = (c_longlong::from(rows * cols), c_longlong::from(cols * cols));

@@ -7,7 +7,7 @@ use gpubench_report::shape::BATCH;
 
 use super::super::dense::by_columns;
 use crate::ffi::cusolver::{MatrixBatch, Vectors};
-use crate::{CellError, Cuda, DeviceElement, Result, Setup};
+use crate::{CellError, Cuda, DeviceValue, Result, Setup};
 
 /// The layout in which a routine leaves the right singular vectors.
 #[derive(Clone, Copy)]
@@ -31,7 +31,8 @@ impl Oriented {
     /// Returns the matrices of a case. Those with more rows than columns are to be uploaded by [`Oriented::upload`].
     pub fn of(case: &Case) -> Oriented {
         let [m, n, count] = case.extents(["m", "n", BATCH]);
-        Oriented { batch: MatrixBatch { rows: m.max(n), cols: m.min(n), count }, by_columns: m > n }
+        let parts = if case.dtype.is_complex() { 2 } else { 1 };
+        Oriented { batch: MatrixBatch { rows: m.max(n), cols: m.min(n), count, parts }, by_columns: m > n }
     }
 
     /// One matrix of n x n.
@@ -40,10 +41,10 @@ impl Oriented {
     }
 
     /// Uploads the operand. A check that changes its first element finds it first in both orders.
-    pub fn upload<T: DeviceElement>(self, setup: Setup<'_>) -> Result<CudaSlice<T>> {
+    pub fn upload<T: DeviceValue>(self, setup: Setup<'_>) -> Result<CudaSlice<T::Stored>> {
         let MatrixBatch { rows, cols, .. } = self.batch;
         match self.by_columns {
-            true => setup.cuda.upload(&by_columns(setup.input::<T>(0)?, rows, cols)),
+            true => setup.cuda.upload(T::stored(&by_columns(setup.input::<T>(0)?, rows, cols))),
             false => setup.upload::<T>(0),
         }
     }
@@ -52,24 +53,27 @@ impl Oriented {
 /// Returns the answer, after checking `info` of each matrix.
 ///
 /// Of Aᵀ = U' S V'ᵀ, the decomposition is A = V' S U'ᵀ. A column-major U' read by rows is U'ᵀ, which is already Vᵀ; a column-major V'ᵀ
-/// read by rows is V', which is already U.
+/// read by rows is V', which is already U. Of complex matrices this holds of U' and of V'ᴴ; V' itself is conjugated.
 ///
 /// # Errors
 /// The routine did not converge, or the device fails.
-pub fn answer<T: DeviceElement>(
+pub fn answer<T: DeviceValue>(
     cuda: &Cuda,
     of: Oriented,
     info: &CudaSlice<i32>,
-    (found, right): (&Vectors<T>, Right),
+    (found, right): (&Vectors<T::Stored>, Right),
 ) -> Result<Vec<Operand>> {
     cuda.download(info)?.into_iter().try_for_each(check_info)?;
-    let MatrixBatch { rows, cols, count } = of.batch;
-    let mut left = cuda.download(&found.u)?;
+    let MatrixBatch { rows, cols, count, .. } = of.batch;
+    let mut left = T::restored(cuda.download(&found.u)?);
     if found.u_cols > cols {
         left = left.chunks_exact(rows * found.u_cols).flat_map(|u| &u[..rows * cols]).copied().collect();
     }
     // The columns of V follow each other where its transpose has them as rows.
-    let (of_v, v) = (matches!(right, Right::Columns), cuda.download(&found.v)?);
+    let (of_v, mut v) = (matches!(right, Right::Columns), T::restored(cuda.download(&found.v)?));
+    if of_v && T::DTYPE.is_complex() {
+        v.iter_mut().for_each(|entry| *entry = entry.conjugate());
+    }
     let singular = Operand::dense(count * cols, 1, cuda.download(&found.s)?);
     if of.by_columns {
         let u = Operand::dense(count * rows, cols, by_columns(&left, cols, rows));

@@ -47,9 +47,9 @@ pub(super) fn prepare(setup: Setup<'_>) -> Result<Box<Prepared>> {
         WidenedPolar {
             widen: Map::load(cuda, &CONVERT, "f32_to_f64", elements)?,
             narrow: [narrow(&wide.s)?, narrow(&wide.u)?, narrow(&wide.v)?],
-            operand: matrices.upload(setup)?,
+            operand: matrices.upload::<f32>(setup)?,
             answer: Vectors::thin(cuda, matrices.batch)?,
-            decompose: gesvdp(cuda, &solver, matrices.batch, &a, &wide)?,
+            decompose: gesvdp::<f64>(cuda, &solver, matrices.batch, &a, &wide)?,
             info: cuda.alloc(matrices.batch.count)?,
             matrices,
             a,
@@ -75,6 +75,6 @@ impl Job for WidenedPolar {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>> {
-        answer(&self.cuda, self.matrices, &self.info, (&self.answer, Right::Columns))
+        answer::<f32>(&self.cuda, self.matrices, &self.info, (&self.answer, Right::Columns))
     }
 }

@@ -135,8 +135,8 @@ impl<T: DeviceElement> GramSvd<T> {
         let square = MatrixBatch::square(n);
         let found = Vectors::thin(cuda, square)?;
         let solver = Solver::new(&cuda.stream)?;
-        let gesvdp = gesvdp(cuda, &solver, square, &wide, &found)?;
-        let gesvd = gesvd(cuda, &solver, square, &wide, &found)?;
+        let gesvdp = gesvdp::<f64>(cuda, &solver, square, &wide, &found)?;
+        let gesvd = gesvd::<f64>(cuda, &solver, square, &wide, &found)?;
         let (gram, values) = (cuda.alloc(n * n)?, cuda.alloc(n)?);
         let syevd = (syevd(cuda, &solver, n, (&gram, &values))?, values);
         Ok(GramSvd {
@@ -295,7 +295,7 @@ impl<T: DeviceElement> Job for GramSvd<T> {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>> {
-        answer(&self.cuda, Oriented::square(self.n), &self.info, (&self.answer, Right::Columns))
+        answer::<T>(&self.cuda, Oriented::square(self.n), &self.info, (&self.answer, Right::Columns))
     }
 }
 

@@ -147,19 +147,20 @@ fn openmp_limit() -> usize {
     limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX)
 }
 
+/// Returns a routine of a library that has LAPACK.
+///
+/// # Safety
+/// `F` is the type of a pointer to a function with the routine's signature.
+unsafe fn of_lapack<F: Copy>(opened: &OpenedBlas, has_lapack: bool, name: &str) -> Result<Option<F>, String> {
+    // SAFETY: the caller vouches for the type.
+    has_lapack.then(|| unsafe { opened.routine(name) }).transpose()
+}
+
 /// Returns the provider, or an error if a routine is missing.
 fn finish(opened: OpenedBlas, about: VendorTraits) -> Result<Provider, String> {
     // SAFETY: the types are those of the libraries' thread routines.
     let (set_threads, get_threads) = unsafe {
         (opened.routine::<SetThreads>(about.set_threads)?, opened.routine::<GetThreads>(about.get_threads)?)
-    };
-    // SAFETY: the types are those of LAPACK's routines.
-    let (cposv, zposv) = unsafe {
-        let has = about.has_lapack;
-        (
-            has.then(|| opened.routine("cposv_")).transpose()?,
-            has.then(|| opened.routine("zposv_")).transpose()?,
-        )
     };
     Ok(Provider {
         path: opened.library.file().ok_or("the loader does not know its path")?.to_path_buf(),
@@ -171,8 +172,14 @@ fn finish(opened: OpenedBlas, about: VendorTraits) -> Result<Provider, String> {
         complex_double: GemmRoutines::find(&opened, "zgemm")?,
         bf16: GemmRoutines::find(&opened, "gemm_bf16bf16f32").ok(),
         f16: GemmRoutines::find(&opened, "gemm_f16f16f32").ok(),
-        cposv,
-        zposv,
+        // SAFETY: the types are those of LAPACK's routines.
+        cposv: unsafe { of_lapack(&opened, about.has_lapack, "cposv_")? },
+        // SAFETY: as above.
+        zposv: unsafe { of_lapack(&opened, about.has_lapack, "zposv_")? },
+        // SAFETY: as above.
+        cgesdd: unsafe { of_lapack(&opened, about.has_lapack, "cgesdd_")? },
+        // SAFETY: as above.
+        zgesdd: unsafe { of_lapack(&opened, about.has_lapack, "zgesdd_")? },
         lapack_single: about.has_lapack.then(|| Lapack::find(&opened, 's')).transpose()?,
         lapack_double: about.has_lapack.then(|| Lapack::find(&opened, 'd')).transpose()?,
         set_threads,
