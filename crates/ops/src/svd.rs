@@ -252,9 +252,13 @@ fn residual<T: Element>(
     let left = judge::adjoint_times(u, &judge::rows_times(a, probes));
     let right = judge::rows_times(vt, probes);
     let components = left.iter().zip(&right).zip(s);
-    let component = |((left, right), s): ((&[T::Wide; PROBES], &[T::Wide; PROBES]), &f64)| {
-        let (left, right, s) = (*left, *right, *s);
-        (0..PROBES).map(move |k| relative((left[k] - right[k] * T::Wide::from(s)).magnitude(), s + typical))
+    let of_component = |((left, right), s): ((&[T::Wide; PROBES], _), &f64)| {
+        let right: &[T::Wide; PROBES] = right;
+        let errors = left
+            .iter()
+            .zip(right)
+            .map(|(left, right)| relative((*left - *right * T::Wide::from(*s)).magnitude(), s + typical));
+        errors.collect::<Vec<f64>>()
     };
-    components.flat_map(component).collect()
+    components.flat_map(of_component).collect()
 }
