@@ -90,7 +90,7 @@ class CupyStorage(Storage):
         (array if array.flags.forc else cupy.ascontiguousarray(array)).get(out=block)
 
     def weigh(self, array):
-        words = array.reshape(-1).view(cupy.uint32 if array.itemsize == 4 else cupy.uint64)
+        words = array.reshape(-1).view({2: cupy.uint16, 4: cupy.uint32}.get(array.itemsize, cupy.uint64))
         total = 0
         for start in range(0, words.size, ON_DEVICE):
             part = words[start : start + ON_DEVICE].astype(cupy.uint64)
@@ -211,7 +211,13 @@ def _posv(backend, case, operands):
     return Job(backend.storage, operands, lapack.posv, finish=answers.columns)
 
 
-_default_reduction = call_of(lambda a: (cupy.sum(a), cupy.mean(a), cupy.std(a)), list, answers.moments)
+def _moments(a):
+    # A sum of float16 may exceed its range.
+    of = dict(dtype=cupy.float32) if a.dtype.itemsize == 2 else {}
+    return cupy.sum(a, **of), cupy.mean(a, **of), cupy.std(a, **of)
+
+
+_default_reduction = call_of(_moments, list, answers.moments)
 _DEFAULT, _TF32 = cupy._core._routines_linalg.COMPUTE_TYPE_DEFAULT, cupy._core._routines_linalg.COMPUTE_TYPE_TF32
 
 CupyBackend.JOBS = {

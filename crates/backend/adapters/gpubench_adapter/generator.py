@@ -17,7 +17,12 @@ _STEPS = np.arange(1, CHUNK + 1, dtype=np.uint64) * np.uint64(GAMMA)
 _WEIGHTS = np.arange(CHUNK, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 # Elements that a device weighs at once, so that it needs little memory for it.
 ON_DEVICE = 1 << 20
-_WORDS = {4: np.uint32, 8: np.uint64}
+# Words by the bytes of an element. A complex128 is two of them.
+_WORDS = {2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.uint64}
+# Elements of bfloat16, which NumPy lacks: their bits.
+BF16 = np.dtype([("bf16", np.uint16)])
+# Leading bits of a uniform value by the bytes of an element.
+_BITS = {2: 11, 4: 24, 8: 53}
 
 
 class Csr:
@@ -65,9 +70,11 @@ class Stream:
         return out
 
     def uniforms(self, shape, dtype):
-        """Returns uniform values in [0, 1)."""
+        """Returns uniform values in [0, 1). The parts of complex ones are those of real elements."""
+        dtype = np.dtype(dtype)
         out = np.empty(math.prod(shape), dtype)
-        return self.fill(out, _uniform).reshape(shape)
+        self.fill(out.view(out.real.dtype) if dtype.kind == "c" else out, _uniform)
+        return out.reshape(shape)
 
 
 def _leading(words, bits, part):
@@ -78,13 +85,19 @@ def _leading(words, bits, part):
 
 
 def _uniform(words, part):
-    _leading(words, 53 if part.dtype == np.float64 else 24, part)
+    if part.dtype != BF16:
+        return _leading(words, _BITS[part.dtype.itemsize], part)
+    single = np.empty(part.size, np.float32)
+    _leading(words, 8, single)
+    part["bf16"] = single.view(np.uint32) >> np.uint32(16)
 
 
-def short_uniforms(seed, n, start=0, end=1):
+def short_uniforms(seed, n, start=0, end=1, is_complex=False):
     """Returns X of the systems from `start` to `end` of the op solve: the leading 19 bits of stream 0, system by system."""
-    out = np.empty((end - start) * n * n, np.float64)
-    return Stream(seed, 0).fill(out, lambda words, part: _leading(words, 19, part), start * n * n).reshape(-1, n, n)
+    parts = 2 if is_complex else 1
+    out = np.empty((end - start) * n * n * parts, np.float64)
+    Stream(seed, 0).fill(out, lambda words, part: _leading(words, 19, part), start * n * n * parts)
+    return (out.view(np.complex128) if is_complex else out).reshape(-1, n, n)
 
 
 def sparse(seed, operand, n, density, dtype):

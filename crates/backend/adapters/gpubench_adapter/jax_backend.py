@@ -10,8 +10,9 @@ from . import answers, host
 from .accelerator import Accelerator
 from .backend import Backend, finding, timed
 from .errors import Unavailable
+from .generator import BF16
 from .job import Job, of_factors, transform_of
-from .storage import Storage
+from .storage import Storage, number
 
 # Bytes of arrays that are copied to the host to weigh them. `weighed` is compiled for every shape, which takes longer.
 WEIGHED_ON_HOST = 32 << 20
@@ -77,7 +78,11 @@ class JaxStorage(Storage):
         self.device = device
 
     def send(self, array):
-        return jax.device_put(array, self.device, may_alias=False)
+        return jax.device_put(array.view(jnp.bfloat16) if array.dtype == BF16 else array, self.device, may_alias=False)
+
+    def host(self, array):
+        found = super().host(array)
+        return found.view(BF16) if found.dtype == jnp.bfloat16 else found
 
     def sparse(self, indptr, indices, values, shape):
         from jax.experimental import sparse
@@ -98,12 +103,13 @@ class JaxStorage(Storage):
     def exchange(self, operand, element, value):
         if not self.is_sparse(operand):
             array, old = exchanged(operand, element, value)
-            return array, float(old)
+            return array, number(old)
         values, old = exchanged(operand.data, element, value)
         return self.sparse(operand.indptr, operand.indices, values, operand.shape), float(old)
 
     def weigh(self, array):
-        on_device = self.device.platform != "cpu" and array.nbytes > WEIGHED_ON_HOST
+        has_words = array.dtype.kind == "f" and array.dtype.itemsize >= 4
+        on_device = has_words and self.device.platform != "cpu" and array.nbytes > WEIGHED_ON_HOST
         return int(weighed(array)) if on_device else super().weigh(array)
 
     def memory(self, array):
@@ -204,7 +210,9 @@ def _matmul(precision):
 
 
 def _reduction(a):
-    return jnp.sum(a), jnp.mean(a), jnp.std(a)
+    # A sum of elements of 16 bits may exceed their range.
+    of = jnp.float32 if a.dtype.itemsize == 2 else None
+    return jnp.sum(a, dtype=of), jnp.mean(a, dtype=of), jnp.std(a, dtype=of)
 
 
 def _solve_by_cholesky(a, b):

@@ -207,11 +207,11 @@ def _posv(backend, case, operands):
     if case.has_batch:
         raise Unavailable("LAPACK's posv takes no batch", "choose the variant solve")
     posv = backend.scipy("linalg").get_lapack_funcs("posv", (operands[0], operands[1]))
-    # LAPACK takes columns, and A is symmetric: its rows are its columns.
+    # LAPACK takes columns, and A is symmetric: its rows are its columns, conjugated if they are complex.
     factor, x = (np.empty(operand.shape, case.dtype, order="F") for operand in operands)
 
     def restore(a, b):
-        factor.T[:] = a
+        np.conjugate(a, out=factor.T)
         x[:] = b
 
     def call(a, b):

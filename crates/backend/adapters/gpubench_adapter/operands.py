@@ -7,10 +7,12 @@ import numpy as np
 
 from . import host
 from .errors import CellFailed, OutOfMemory, Unavailable
-from .generator import Csr, Stream, fingerprint, short_uniforms, sparse
+from .generator import BF16, Csr, Stream, fingerprint, short_uniforms, sparse
 from . import own_job, own_mtx
 
-DTYPES = {"f32": np.float32, "f64": np.float64}
+DTYPES = {
+    "f32": np.float32, "f64": np.float64, "bf16": BF16, "f16": np.float16, "c64": np.complex64, "c128": np.complex128
+}
 # Expected entries of a sparse operand that certainly fit into 32-bit offsets.
 MAX_EXPECTED_ENTRIES = 2.147e9
 # Elements of the systems of a batch that are made together: many small systems, or one that is larger.
@@ -123,15 +125,15 @@ def _positive_definite(case):
     a, together = np.empty((systems, n, n), case.dtype), max(1, SYSTEMS_ELEMENTS // n**2)
     for start in range(0, systems, together):
         end = min(start + together, systems)
-        a[start:end] = _grams(case.seed, n, start, end)
+        a[start:end] = _grams(case.seed, n, start, end, case.dtype.kind == "c")
     return a.reshape(case.form("n", "n"))
 
 
-def _grams(seed, n, start, end):
-    """Returns A of the systems from `start` to `end`, in float64."""
-    x = short_uniforms(seed, n, start, end)
+def _grams(seed, n, start, end, is_complex):
+    """Returns A of the systems from `start` to `end`, with parts in float64."""
+    x = short_uniforms(seed, n, start, end, is_complex)
     # Every product and sum is exact in float64 up to n = 32768, in any order.
-    gram = np.matmul(x.swapaxes(1, 2), x)
+    gram = np.matmul(x.conj().swapaxes(1, 2), x)
     gram[:, np.arange(n), np.arange(n)] += 1.0
     return gram
 
@@ -186,7 +188,9 @@ SIDES = {
 def footprint(case):
     """Returns the bytes of operands and answer."""
     if case.op == "fft":
-        return 3 * math.prod(case.form(*case.axes)) * case.dtype.itemsize
+        # The spectrum of real elements has two numbers for each.
+        arrays = 2 if case.dtype.kind == "c" else 3
+        return arrays * math.prod(case.form(*case.axes)) * case.dtype.itemsize
     if case.op in ARRAYS:
         elements = sum(math.prod(case.form(*names)) for names in ARRAYS[case.op])
         if case.op == "svd":

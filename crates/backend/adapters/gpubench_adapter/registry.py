@@ -4,6 +4,9 @@
 OPS = "ops"
 
 BOTH, SINGLE, DOUBLE = ("f32", "f64"), ("f32",), ("f64",)
+# With complex elements; CuPy has float16 too, PyTorch and JAX also bfloat16.
+COMPLEX = BOTH + ("c64", "c128")
+OF_CUPY, OF_TENSORS = ("f16",), ("bf16", "f16")
 
 # The ops whose variants take shapes. A variant that cannot compute one of them raises `Unavailable` when it is prepared.
 SHAPED = ("matmul", "elementwise", "reduction", "fft", "solve", "svd")
@@ -31,60 +34,60 @@ def _variant(op, name, summary, default=True, accuracy="ieee", dtypes=BOTH):
 HALF = "left half of the spectrum only; the other half is added outside the clock"
 
 NUMPY = [
-    _variant("matmul", "matmul", "a @ b, into a new array"),
-    _variant("matmul", "out", "numpy.matmul(a, b, out=c)"),
+    _variant("matmul", "matmul", "a @ b, into a new array", dtypes=COMPLEX),
+    _variant("matmul", "out", "numpy.matmul(a, b, out=c)", dtypes=COMPLEX),
     _variant("elementwise", "ufuncs", "a * b + sin(a) + cos(b), with temporary arrays"),
     _variant("elementwise", "out", "the same ufuncs into arrays allocated beforehand"),
     _variant("sin", "ufunc", "numpy.sin(a), into a new array"),
     _variant("sin", "out", "numpy.sin(a, out=c)"),
     _variant("reduction", "numpy", "numpy.sum, numpy.mean and numpy.std"),
-    _variant("fft", "scipy-fft2", "scipy.fft.fft2 with workers"),
+    _variant("fft", "scipy-fft2", "scipy.fft.fft2 with workers", dtypes=COMPLEX),
     _variant("fft", "scipy-rfft2", "scipy.fft.rfft2 with workers: " + HALF, default=False),
-    _variant("fft", "numpy-fft2", "numpy.fft.fft2, serial"),
-    _variant("solve", "solve", "numpy.linalg.solve, by LU", default=False),
-    _variant("solve", "scipy-pos", 'scipy.linalg.solve with assume_a="pos", by Cholesky'),
-    _variant("solve", "posv", "LAPACK's posv through SciPy, in place; A and b are restored outside the clock"),
+    _variant("fft", "numpy-fft2", "numpy.fft.fft2, serial", dtypes=COMPLEX),
+    _variant("solve", "solve", "numpy.linalg.solve, by LU", default=False, dtypes=COMPLEX),
+    _variant("solve", "scipy-pos", 'scipy.linalg.solve with assume_a="pos", by Cholesky', dtypes=COMPLEX),
+    _variant("solve", "posv", "LAPACK's posv through SciPy, in place; A and b are restored outside the clock", dtypes=COMPLEX),
     _variant("spgemm", "scipy-csr", "product of two csr_array, serial"),
     _variant("spmv", "scipy-csr", "product of a csr_array and a vector, serial"),
-    _variant("svd", "gesdd", "numpy.linalg.svd, by divide and conquer"),
-    _variant("svd", "gesvd", "scipy.linalg.svd with lapack_driver='gesvd'", default=False),
+    _variant("svd", "gesdd", "numpy.linalg.svd, by divide and conquer", dtypes=COMPLEX),
+    _variant("svd", "gesvd", "scipy.linalg.svd with lapack_driver='gesvd'", default=False, dtypes=COMPLEX),
 ]
 
 CUPY = [
-    _variant("matmul", "matmul", "a @ b, into a new array"),
-    _variant("matmul", "out", "cupy.matmul(a, b, out=c)"),
+    _variant("matmul", "matmul", "a @ b, into a new array", dtypes=COMPLEX + OF_CUPY),
+    _variant("matmul", "out", "cupy.matmul(a, b, out=c)", dtypes=COMPLEX + OF_CUPY),
     _variant("matmul", "tf32", "a @ b with compute type TF32", default=False, accuracy="tf32", dtypes=SINGLE),
-    _variant("elementwise", "eager", "a * b + sin(a) + cos(b), with temporary arrays"),
-    _variant("elementwise", "fuse", "the same by cupy.fuse, in one kernel"),
+    _variant("elementwise", "eager", "a * b + sin(a) + cos(b), with temporary arrays", dtypes=BOTH + OF_CUPY),
+    _variant("elementwise", "fuse", "the same by cupy.fuse, in one kernel", dtypes=BOTH + OF_CUPY),
     _variant("sin", "eager", "cupy.sin(a), into a new array"),
     _variant("sin", "out", "cupy.sin(a, out=c)"),
-    _variant("reduction", "eager", "cupy.sum, cupy.mean and cupy.std with CuPy's default accelerators"),
+    _variant("reduction", "eager", "cupy.sum, cupy.mean and cupy.std with CuPy's default accelerators", dtypes=BOTH + OF_CUPY),
     _variant("reduction", "cub", "the same with accelerator cub, CuPy's own default", default=False),
     _variant("reduction", "none", "the same without accelerators", default=False),
-    _variant("fft", "fft2", "cupy.fft.fft2"),
+    _variant("fft", "fft2", "cupy.fft.fft2", dtypes=COMPLEX),
     _variant("fft", "rfft2", "cupy.fft.rfft2: " + HALF, default=False),
-    _variant("solve", "solve", "cupy.linalg.solve, by LU"),
-    _variant("solve", "posv", "cupyx.lapack.posv, by Cholesky"),
+    _variant("solve", "solve", "cupy.linalg.solve, by LU", dtypes=COMPLEX),
+    _variant("solve", "posv", "cupyx.lapack.posv, by Cholesky", dtypes=COMPLEX),
     _variant("spgemm", "csr", "product of two csr_matrix, by cuSPARSE"),
     _variant("spmv", "csr", "product of a csr_matrix and a vector, by cuSPARSE"),
-    _variant("svd", "svd", "cupy.linalg.svd, full_matrices=False"),
+    _variant("svd", "svd", "cupy.linalg.svd, full_matrices=False", dtypes=COMPLEX),
 ]
 
 _TORCH = [
-    _variant("matmul", "matmul", "a @ b, into a new tensor"),
-    _variant("matmul", "out", "torch.matmul(a, b, out=c)"),
-    _variant("elementwise", "eager", "a * b + sin(a) + cos(b), with temporary tensors"),
-    _variant("elementwise", "compile", "the same by torch.compile"),
+    _variant("matmul", "matmul", "a @ b, into a new tensor", dtypes=COMPLEX + OF_TENSORS),
+    _variant("matmul", "out", "torch.matmul(a, b, out=c)", dtypes=COMPLEX + OF_TENSORS),
+    _variant("elementwise", "eager", "a * b + sin(a) + cos(b), with temporary tensors", dtypes=BOTH + OF_TENSORS),
+    _variant("elementwise", "compile", "the same by torch.compile", dtypes=BOTH + OF_TENSORS),
     _variant("sin", "eager", "torch.sin(a), into a new tensor"),
     _variant("sin", "out", "torch.sin(a, out=c)"),
-    _variant("reduction", "eager", "sum, mean and std(correction=0)"),
-    _variant("reduction", "std-mean", "sum and torch.std_mean(correction=0)"),
-    _variant("reduction", "compile", "sum, mean and std by torch.compile"),
-    _variant("fft", "fft2", "torch.fft.fft2"),
+    _variant("reduction", "eager", "sum, mean and std(correction=0)", dtypes=BOTH + OF_TENSORS),
+    _variant("reduction", "std-mean", "sum and torch.std_mean(correction=0)", dtypes=BOTH + OF_TENSORS),
+    _variant("reduction", "compile", "sum, mean and std by torch.compile", dtypes=BOTH + OF_TENSORS),
+    _variant("fft", "fft2", "torch.fft.fft2", dtypes=COMPLEX),
     _variant("fft", "rfft2", "torch.fft.rfft2: " + HALF, default=False),
-    _variant("solve", "solve", "torch.linalg.solve, by LU", default=False),
-    _variant("solve", "cholesky", "torch.linalg.cholesky_ex and torch.cholesky_solve"),
-    _variant("svd", "svd", "torch.linalg.svd, full_matrices=False"),
+    _variant("solve", "solve", "torch.linalg.solve, by LU", default=False, dtypes=COMPLEX),
+    _variant("solve", "cholesky", "torch.linalg.cholesky_ex and torch.cholesky_solve", dtypes=COMPLEX),
+    _variant("svd", "svd", "torch.linalg.svd, full_matrices=False", dtypes=COMPLEX),
 ]
 
 _TORCH_SPARSE = [
@@ -102,23 +105,22 @@ _TORCH_CUDA = [
 ]
 
 
-def _torch(dtypes, extra=()):
-    """Returns PyTorch's variants for a device."""
-    wanted = _TORCH + list(extra)
-    return [dict(variant, dtypes=[dtype for dtype in variant["dtypes"] if dtype in dtypes]) for variant in wanted]
+def _in_float32(variants):
+    """Returns variants for a device that has float32 alone."""
+    return [dict(variant, dtypes=list(SINGLE)) for variant in variants]
 
 
 _JAX = [
-    _variant("matmul", "jit", 'jax.numpy.matmul with precision="highest"'),
-    _variant("elementwise", "jit", "a * b + sin(a) + cos(b), one jitted function"),
+    _variant("matmul", "jit", 'jax.numpy.matmul with precision="highest"', dtypes=COMPLEX + OF_TENSORS),
+    _variant("elementwise", "jit", "a * b + sin(a) + cos(b), one jitted function", dtypes=BOTH + OF_TENSORS),
     _variant("sin", "jit", "jax.numpy.sin"),
-    _variant("reduction", "jit", "sum, mean and std, one jitted function"),
-    _variant("fft", "fft2", "jax.numpy.fft.fft2"),
+    _variant("reduction", "jit", "sum, mean and std, one jitted function", dtypes=BOTH + OF_TENSORS),
+    _variant("fft", "fft2", "jax.numpy.fft.fft2", dtypes=COMPLEX),
     _variant("fft", "rfft2", "jax.numpy.fft.rfft2: " + HALF, default=False),
-    _variant("solve", "solve", "jax.numpy.linalg.solve, by LU", default=False),
-    _variant("solve", "cholesky", 'jax.scipy.linalg.solve with assume_a="pos"'),
+    _variant("solve", "solve", "jax.numpy.linalg.solve, by LU", default=False, dtypes=COMPLEX),
+    _variant("solve", "cholesky", 'jax.scipy.linalg.solve with assume_a="pos"', dtypes=COMPLEX),
     _variant("spmv", "bcsr", "product of a jax.experimental.sparse.BCSR and a vector"),
-    _variant("svd", "svd", "jax.numpy.linalg.svd, full_matrices=False"),
+    _variant("svd", "svd", "jax.numpy.linalg.svd, full_matrices=False", dtypes=COMPLEX),
     _variant("svd", "qr", "jax.lax.linalg.svd by QR iteration", default=False),
 ]
 _JAX_GPU = [
@@ -156,15 +158,15 @@ ADAPTERS = {
     "cupy": Adapter("CuPy", "CuPy on an NVIDIA GPU", "gpu", "cupy_backend", _CUPY_PIP, CUPY),
     "torch": _torch_adapter(
         "PyTorch", "PyTorch on an NVIDIA GPU, or an AMD GPU (untested)", "gpu", "torch_backend",
-        _torch(BOTH, _TORCH_SPARSE + _TORCH_CUDA),
+        _TORCH + _TORCH_SPARSE + _TORCH_CUDA,
     ),
-    "torch-cpu": _torch_adapter("PyTorch (CPU)", "PyTorch on the CPU", "cpu", "torch_backend", _torch(BOTH, _TORCH_SPARSE)),
+    "torch-cpu": _torch_adapter("PyTorch (CPU)", "PyTorch on the CPU", "cpu", "torch_backend", _TORCH + _TORCH_SPARSE),
     "torch-mps": _torch_adapter(
-        "PyTorch (MPS)", "PyTorch on an Apple GPU, host clock only; untested", "gpu", "torch_backend", _torch(SINGLE)
+        "PyTorch (MPS)", "PyTorch on an Apple GPU, host clock only; untested", "gpu", "torch_backend", _in_float32(_TORCH)
     ),
     "torch-xpu": _torch_adapter(
         "PyTorch (XPU)", "PyTorch on an Intel GPU, host clock only; untested", "gpu", "torch_backend",
-        _torch(BOTH, _TORCH_SPARSE), _XPU_PIP,
+        _TORCH + _TORCH_SPARSE, _XPU_PIP,
     ),
     "jax": Adapter(
         "JAX", "JAX on its default accelerator; host clock only, because JAX gives no access to its stream", "gpu",

@@ -4,13 +4,14 @@ that are timed by the host's clock.
 
 import weakref
 
+import numpy as np
 import torch
 
 from . import registry, torch_jobs
 from .accelerator import Accelerator, EventBackend
 from .backend import Backend, finding
 from .errors import Unavailable
-from .generator import MASK, ON_DEVICE
+from .generator import BF16, MASK, ON_DEVICE
 from .storage import Storage
 
 # Elements of the sum that wakes PyTorch's threads: more than it does on one thread.
@@ -62,17 +63,23 @@ def device_name(ordinal):
 
 def weigh_on_device(tensor):
     """Returns `generator.weigh` of a tensor, computed where it is."""
-    is_short = tensor.element_size() == 4
-    words = tensor.reshape(-1).view(torch.int32 if is_short else torch.int64)
+    size = tensor.element_size()
+    flat = (torch.view_as_real(tensor) if tensor.is_complex() else tensor).reshape(-1)
+    words = flat.view({2: torch.int16, 4: torch.int32}.get(size, torch.int64))
     total = 0
     for start in range(0, words.numel(), ON_DEVICE):
         # Arithmetic on int64 wraps around, as that of the fingerprint does.
         part = words[start : start + ON_DEVICE].to(torch.int64)
-        if is_short:
-            part &= 0xFFFFFFFF
+        if size < 8:
+            part &= (1 << 8 * size) - 1
         weights = torch.arange(2 * start + 1, 2 * (start + part.numel()) + 1, 2, device=tensor.device)
         total += int(((part + 1) * weights).sum())
     return total & MASK
+
+
+def from_numpy(array):
+    """Returns a tensor with the memory of an array."""
+    return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16) if array.dtype == BF16 else torch.from_numpy(array)
 
 
 class TorchStorage(Storage):
@@ -84,20 +91,21 @@ class TorchStorage(Storage):
 
     def send(self, array):
         # PyTorch's tensors on the CPU would share the generated operand's memory.
-        tensor = torch.from_numpy(array)
+        tensor = from_numpy(array)
         return tensor.clone() if self.device.type == "cpu" else tensor.to(self.device)
 
     def sparse(self, indptr, indices, values, shape):
         return torch.sparse_csr_tensor(indptr, indices, values, size=shape)
 
     def host(self, array):
-        return array.detach().cpu().numpy()
+        tensor = array.detach().cpu()
+        return tensor.view(torch.int16).numpy().view(BF16) if tensor.dtype == torch.bfloat16 else tensor.resolve_conj().numpy()
 
     def nbytes(self, array):
         return array.numel() * array.element_size()
 
     def pinned(self, array):
-        return torch.from_numpy(array).pin_memory()
+        return from_numpy(array).pin_memory()
 
     def pinned_like(self, array):
         return torch.empty_like(array, device="cpu", pin_memory=True)

@@ -24,12 +24,17 @@ def _elementwise(a, b):
     return a * b + torch.sin(a) + torch.cos(b)
 
 
+def _sum(a):
+    # A sum of elements of 16 bits may exceed their range.
+    return a.sum(dtype=torch.float32) if a.dtype.itemsize == 2 else a.sum()
+
+
 def _reduction(a):
-    return a.sum(), a.mean(), a.std(correction=0)
+    return _sum(a), a.mean(), a.std(correction=0)
 
 
 def _std_mean(a):
-    total = a.sum()
+    total = _sum(a)
     std, mean = torch.std_mean(a, correction=0)
     return total, mean, std
 

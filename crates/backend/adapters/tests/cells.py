@@ -3,9 +3,8 @@
 import numpy as np
 
 from conversation import Conversation
-from plain import DENSITY, SHAPES, SHAPE_SIZE, SIZES, check, check_shaped, operands
+from plain import DENSITY, SHAPES, SHAPE_SIZE, SIZES, TYPES, check, check_shaped, operands
 
-TYPES = {"f32": np.float32, "f64": np.float64}
 # Variants that their library documents as approximate.
 APPROXIMATE = [("svd", "gesvda")]
 # Variants whose library takes no batch, or not every one.

@@ -13,7 +13,9 @@ FOLDER = Path(__file__).resolve().parent.parent
 PACKAGE = FOLDER / "gpubench_adapter"
 sys.path.insert(0, str(FOLDER))
 
-DTYPES = {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128, "i32": np.int32}
+from plain import TYPES  # noqa: E402, which imports from this folder
+
+DTYPES = dict(TYPES, i32=np.int32)
 
 
 class Conversation:

@@ -4,8 +4,11 @@ import math
 
 import numpy as np
 
+from gpubench_adapter.generator import BF16
+
 MASK = (1 << 64) - 1
 GAMMA = 0x9E3779B97F4A7C15
+TYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": BF16, "c64": np.complex64, "c128": np.complex128}
 # Small sizes at which every op and variant is tried; 101 is odd, and prime.
 SIZES = (1, 2, 33, 101)
 DENSITY = 0.2
@@ -42,13 +45,27 @@ def bits(seed, operand, index):
 
 
 def uniform(seed, operand, index, dtype):
-    leading = 53 if dtype == np.float64 else 24
-    return dtype((bits(seed, operand, index) >> (64 - leading)) * 2.0**-leading)
+    if np.dtype(dtype).kind == "c":
+        real = np.float32 if dtype == np.complex64 else np.float64
+        return dtype(complex(*(uniform(seed, operand, 2 * index + part, real) for part in (0, 1))))
+    leading = {np.float64: 53, np.float32: 24, np.float16: 11}.get(dtype, 8)
+    value = (bits(seed, operand, index) >> (64 - leading)) * 2.0**-leading
+    return np.float32(value) if dtype == BF16 else dtype(value)
 
 
 def matrix(seed, operand, n, dtype, columns=None):
     columns = columns or n
-    return np.array([uniform(seed, operand, k, dtype) for k in range(n * columns)], dtype).reshape(n, columns)
+    # In place of bfloat16, float32 with the same values.
+    kind = np.float32 if dtype == BF16 else dtype
+    return np.array([uniform(seed, operand, k, dtype) for k in range(n * columns)], kind).reshape(n, columns)
+
+
+def _system(seed, n, dtype, first=0):
+    """Returns A of one system, whose elements of X begin at index `first`."""
+    parts = 2 if np.dtype(dtype).kind == "c" else 1
+    short = np.array([(bits(seed, 0, parts * first + k) >> 45) * 2.0**-19 for k in range(parts * n * n)])
+    x = (short.view(np.complex128) if parts == 2 else short).reshape(n, n)
+    return (x.conj().T @ x + np.eye(n)).astype(dtype)
 
 
 def sparse_as_dense(seed, operand, n, dtype):
@@ -65,8 +82,7 @@ def operands(op, seed, n, dtype, shape=None):
     if op in ("matmul", "elementwise"):
         return [matrix(seed, 0, n, dtype), matrix(seed, 1, n, dtype)]
     if op == "solve":
-        x = np.array([(bits(seed, 0, k) >> 45) * 2.0**-19 for k in range(n * n)]).reshape(n, n)
-        return [(x.T @ x + np.eye(n)).astype(dtype), matrix(seed, 1, n, dtype, 1)]
+        return [_system(seed, n, dtype), matrix(seed, 1, n, dtype, 1)]
     if op == "spgemm":
         return [sparse_as_dense(seed, 0, n, dtype)[0], sparse_as_dense(seed, 1, n, dtype)[0]]
     if op == "spmv":
@@ -97,9 +113,8 @@ def _shaped_operands(op, seed, dims, dtype):
         *others, last = axes(dims)
         return [random(0, math.prod(others), last)]
     n = dims["n"]
-    short = [(bits(seed, 0, index) >> 45) * 2.0**-19 for index in range(dims["batch"] * n * n)]
-    systems = [x.T @ x + np.eye(n) for x in np.array(short).reshape(-1, n, n)]
-    return [np.concatenate(systems).astype(dtype), random(1, n, dims["rhs"])]
+    systems = [_system(seed, n, dtype, index * n * n) for index in range(dims["batch"])]
+    return [np.concatenate(systems), random(1, n, dims["rhs"])]
 
 
 def axes(dims):
@@ -117,9 +132,9 @@ def check_shaped(test, op, n, dtype, inputs, arrays, shape, approximate=False):
         if op == "matmul":
             of_one = [factor.T if letter == "t" else factor for factor, letter in zip(of_one, dims["layout"])]
         if op == "fft":
-            right = np.fft.fftn(of_one[0].reshape(axes(dims)).astype(np.float64)).reshape(of_one[0].shape)
+            right = np.fft.fftn(of_one[0].reshape(axes(dims)).astype(np.complex128)).reshape(of_one[0].shape)
             test.assertEqual((answer[0].shape, answer[0].dtype), (right.shape, np.result_type(dtype, np.complex64)))
-            atol = (2e-4 if dtype == np.float32 else 1e-10) * max(1.0, np.abs(right).max())
+            atol = (1e-10 if dtype in (np.float64, np.complex128) else 2e-4) * max(1.0, np.abs(right).max())
             np.testing.assert_allclose(answer[0], right, atol=atol)
             continue
         check(test, op, n, dtype, of_one, answer, approximate)
@@ -139,7 +154,8 @@ def dense_of(arrays, n):
 
 def expected(op, inputs):
     """Returns the arrays of the right answer in float64; not for svd."""
-    a, *rest = (np.asarray(part, np.float64) for part in inputs)
+    wide = np.complex128 if inputs[0].dtype.kind == "c" else np.float64
+    a, *rest = (np.asarray(part, wide) for part in inputs)
     if op in ("matmul", "spgemm", "spmv"):
         return [a @ rest[0]]
     if op == "elementwise":
@@ -153,9 +169,15 @@ def expected(op, inputs):
     return [np.linalg.solve(a, rest[0])]
 
 
+def widened(array):
+    """Returns bfloat16 numbers as float32, others as they are."""
+    return (array["bf16"].astype(np.uint32) << np.uint32(16)).view(np.float32) if array.dtype == BF16 else array
+
+
 def check(test, op, n, dtype, inputs, arrays, approximate=False):
     """Asserts that an answer has the right form and is right to the rounding of the type, or of float32 if approximate."""
-    tolerance = (2e-4 if dtype == np.float32 or approximate else 1e-10) * (50 if op == "solve" else 1)
+    is_double = dtype in (np.float64, np.complex128) and not approximate
+    tolerance = (1e-10 if is_double else 2e-4 if np.dtype(dtype).itemsize > 2 else 0.03) * (50 if op == "solve" else 1)
     if op == "spgemm":
         arrays = [dense_of(arrays, n)]
     if op == "svd":
@@ -164,12 +186,13 @@ def check(test, op, n, dtype, inputs, arrays, approximate=False):
         short = min(rows, columns)
         test.assertEqual((u.shape, s.shape, vt.shape), ((rows, short), (short, 1), (short, columns)))
         np.testing.assert_allclose(u * s.reshape(-1) @ vt, inputs[0], atol=tolerance * max(rows, columns))
-        np.testing.assert_allclose(u.T @ u, np.eye(short), atol=tolerance)
-        np.testing.assert_allclose(vt @ vt.T, np.eye(short), atol=tolerance)
+        np.testing.assert_allclose(u.conj().T @ u, np.eye(short), atol=tolerance)
+        np.testing.assert_allclose(vt @ vt.conj().T, np.eye(short), atol=tolerance)
         return
     wanted = expected(op, inputs)
     test.assertEqual([array.shape for array in arrays], [array.shape for array in wanted])
     scales = {"reduction": np.float64, "fft": np.result_type(dtype, np.complex64)}
     for found, right in zip(arrays, wanted):
         test.assertEqual(found.dtype, scales.get(op, dtype))
+        found = widened(found)
         np.testing.assert_allclose(found, right, rtol=tolerance, atol=tolerance * max(1.0, np.abs(right).max()))

@@ -11,7 +11,11 @@ from gpubench_adapter import operands as made_operands
 from gpubench_adapter.errors import OutOfMemory
 from gpubench_adapter.generator import CHUNK, Csr, Stream, fingerprint
 from gpubench_adapter.operands import OPERANDS, Case, admit, footprint
-from plain import DENSITY, SHAPES, SHAPE_SIZE, SIZES, axes, bits, extents, operands, sparse_as_dense, uniform
+from plain import DENSITY, SHAPES, SHAPE_SIZE, SIZES, TYPES, axes, bits, extents, operands, sparse_as_dense, uniform, widened
+
+# The ops of the types that not every op has.
+OPS_OF_TYPE = dict.fromkeys(("bf16", "f16"), ("matmul", "elementwise", "reduction"))
+OPS_OF_TYPE.update(dict.fromkeys(("c64", "c128"), ("matmul", "fft", "solve", "svd")))
 
 PROTOCOL = (FOLDER.parents[2] / "docs" / "worker-protocol.md").read_text()
 VECTOR = re.compile(r"^\| (\d+) \| (\d) \| (\d+) \| `([0-9A-F]{16})` \| ([\d.]+) \| ([\d.]+) \|$", re.MULTILINE)
@@ -50,13 +54,16 @@ class Generator(unittest.TestCase):
     def test_operands_of_every_op_are_those_of_the_plain_formulas(self):
         for op, makers in OPERANDS.items():
             for n in SIZES[:3]:
-                for name, dtype in (("f32", np.float32), ("f64", np.float64)):
+                for name, dtype in TYPES.items():
+                    if op not in OPS_OF_TYPE.get(name, OPERANDS):
+                        continue
                     made = [make(case(op, n, name, DENSITY)) for make in makers]
                     for found, wanted in zip(made, operands(op, 42, n, dtype)):
                         if isinstance(found, Csr):
                             found = _dense(found)
-                        np.testing.assert_array_equal(found.reshape(wanted.shape), wanted, err_msg=op)
                         self.assertEqual(found.dtype, dtype)
+                        found = widened(found)
+                        np.testing.assert_array_equal(found.reshape(wanted.shape), wanted, err_msg=op + name)
 
     def test_a_sparse_matrix_stores_the_places_of_its_pattern(self):
         made = OPERANDS["spgemm"][1](case("spgemm", 33, "f64", DENSITY))
