@@ -7,7 +7,7 @@ import unittest
 
 import numpy as np
 
-from conversation import Conversation, PACKAGE
+from conversation import Conversation, DTYPES, PACKAGE
 from gpubench_adapter.registry import ADAPTERS
 from plain import SHAPES
 
@@ -29,7 +29,7 @@ class Describing(unittest.TestCase):
                     self.assertIn(variant["accuracy"], ("ieee", "tf32"))
                     self.assertEqual(variant["side"], "cpu" if name in ("numpy", "torch-cpu", "jax-cpu") else "gpu")
                     self.assertTrue(variant["summary"] and "\n" not in variant["summary"])
-                    self.assertTrue(set(variant["dtypes"]) <= {"f32", "f64"} and variant["dtypes"])
+                    self.assertTrue(set(variant["dtypes"]) <= set(DTYPES) and variant["dtypes"])
                     self.assertFalse(variant["accuracy"] != "ieee" and variant["default"])
 
     def test_without_numpy_the_reply_names_the_line_that_installs_it(self):
