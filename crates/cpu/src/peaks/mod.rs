@@ -43,8 +43,10 @@ pub(crate) fn measure(
     } else {
         Peaks::default()
     };
+    // Complex products are compared with the rate of their parts.
     let matmul = dtypes
         .iter()
+        .filter(|dtype| !dtype.is_complex())
         .filter_map(|dtype| Some((dtype.name().to_owned(), product(threads, kernels, library, *dtype)?)));
     Peaks { matmul: matmul.collect(), ..of_memory }
 }
@@ -53,7 +55,10 @@ pub(crate) fn measure(
 fn product(threads: usize, kernels: &[AvailableVariant], library: Option<&str>, dtype: DType) -> Option<f64> {
     let is_own = |listed: &&AvailableVariant| {
         let variant = &listed.variant;
-        variant.op == "matmul" && variant.default && variant.library.as_deref() == library
+        variant.op == "matmul"
+            && variant.default
+            && variant.library.as_deref() == library
+            && variant.dtypes.contains(&dtype)
     };
     let rates = kernels.iter().filter(is_own).filter_map(|kernel| {
         // Threads that the previous product left spinning for more work would slow this one.

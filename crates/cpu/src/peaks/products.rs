@@ -6,7 +6,8 @@ use gpubench_backend::host::memory::free_host_bytes;
 use gpubench_ops as op;
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::generator::Stream;
-use gpubench_report::data::{Operand, Real};
+use gpubench_report::data::{Element, Operand};
+use half::{bf16, f16};
 
 use super::shortest_s;
 use crate::ops::variants::AvailableVariant;
@@ -54,12 +55,14 @@ pub(crate) fn rate(threads: usize, kernel: &AvailableVariant, dtype: DType, seco
 
 /// Returns two operands of uniform numbers that repeat: generating all of them would take longer than the products.
 fn operands(case: &Case) -> Vec<Operand> {
-    fn of<T: Real>(side: usize, operand: u64) -> Operand {
+    fn of<T: Element>(side: usize, operand: u64) -> Operand {
         let pattern = Stream::new(0, operand).uniforms::<T>(PATTERN);
         Operand::dense(side, side, pattern.iter().copied().cycle().take(side * side).collect())
     }
     let operand = |number| match case.dtype {
         DType::F64 => of::<f64>(case.side(), number),
+        DType::Bf16 => of::<bf16>(case.side(), number),
+        DType::F16 => of::<f16>(case.side(), number),
         _ => of::<f32>(case.side(), number),
     };
     vec![operand(0), operand(1)]
