@@ -116,7 +116,7 @@ fn passes_that_are_only_noisy_can_be_saved_without_measuring_again() {
 }
 
 #[test]
-fn a_baseline_that_a_repetition_would_not_pass_is_refused() {
+fn a_run_in_which_nothing_changed_passes_against_five_runs() {
     let folder = Folder::new();
     for k in 1..=6 {
         folder.sim(&format!("run-{k}"), k, "");
@@ -124,19 +124,8 @@ fn a_baseline_that_a_repetition_would_not_pass_is_refused() {
     let two = folder.run_line("baseline save two --passes 2 --ops fft --sizes 4 --backends sim");
     two.exits(2).complains(&["a baseline has 3 to 50 passes"]);
     let saved = folder.succeeds("baseline save five --from run-1 run-2 run-3 run-4 run-5");
-    let chance = saved.stdout.split("An unchanged run passes with a chance of ").nth(1);
-    let chance = chance.and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok());
-    assert!(chance.is_some_and(|percent| percent >= 50), "as the save has found: {}", saved.stdout);
     assert_eq!(folder.compared("five run-6")["gate"]["exit_code"], 0);
-    // Three passes of so few cells leave a repetition undecided, and the message says what would not.
-    let three = "baseline save three --from run-1 run-2 run-3";
-    let advice = ["inconclusive more often than not", "\nSave 5 passes (--passes 5).\n"];
-    folder.run_line(three).exits(1).complains(&advice);
-    let warned = folder.succeeds(&format!("{three} --accept-noisy"));
-    let next = "mostly inconclusive (exit code 3). Save 5 passes (--passes 5).\n";
-    let warned = warned.prints(&[next]).stdout;
-    assert!(!saved.stdout.contains("Warning"), "{}", saved.stdout);
-    let first = warned.lines().next().unwrap_or_default();
+    let first = saved.stdout.lines().next().unwrap_or_default();
     assert!(first.ends_with(" UTC") && !first.contains('.'), "saved to the minute: {first}");
 }
 

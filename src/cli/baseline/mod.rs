@@ -15,10 +15,8 @@ use clap::{Args, Subcommand};
 use gpubench_text::control::spelled_out;
 use gpubench_text::words;
 
-use self::refusal::next_step;
 use super::{stream, values};
 use crate::baseline::{self, CellVariation};
-use crate::compare::planning::{MIN_CHANCE, Repetition, calibrate};
 use crate::compare::{Policy, Runs, compare, load};
 use crate::report::file;
 use crate::report::machine::device_of_backend;
@@ -55,8 +53,7 @@ Examples:
   gpubench compare results/baselines/main results/new
 
 gpubench stores each pass as a report folder in results/baselines/NAME. It saves nothing if two passes of a cell differ by more \
-than the cell's threshold, because a gate could not tell such a difference from a regression. It also saves nothing if a single \
-unchanged run would be inconclusive more often than not; the message names the number of passes or runs needed.
+than the cell's threshold, because a gate could not tell such a difference from a regression.
 
 Exit codes: 0 saved; 1 the passes disagree, or a cell is incorrect or failed; 2 wrong usage; 130 interrupted.";
 
@@ -190,23 +187,12 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
         ]));
     }
     let machine = runs.runs.first().map(|run| machine(&run.report)).unwrap_or_default();
-    let cells = calibrate(&runs, policy);
-    let repetition = Repetition { cells: &cells, passes: runs.runs.len() };
-    let chance = repetition.chance(runs.runs.len(), 1);
-    let next = match chance < MIN_CHANCE {
-        true => format!(
-            "Warning: a comparison of one run with it is mostly inconclusive (exit code 3). {}\n",
-            next_step(&repetition)
-        ),
-        false => String::new(),
-    };
     Ok(format!(
-        "{}: {} passes, saved {}\n{machine}\n\n{}\nPass range: the difference between the slowest and the fastest pass.\nVariation: between runs, moderated by the other cells because few passes estimate it poorly.\nDetectable: the slowdown that one run detects against this baseline with a chance of 80 %.\nAn unchanged run passes with a chance of {:.0} %.\n{next}",
+        "{}: {} passes, saved {}\n{machine}\n\n{}\nPass range: the difference between the slowest and the fastest pass.\nVariation: between runs, moderated by the other cells because few passes estimate it poorly.\nDetectable: the slowdown that one run detects against this baseline with a chance of 80 %.\n",
         spelled_out(&baseline.name),
         baseline.passes.len(),
         minute(&spelled_out(&baseline.saved)),
         table_text(&listing, false),
-        100.0 * chance
     ))
 }
 

@@ -6,6 +6,7 @@ use gpubench_report::case::{Cache, DType, Family};
 use gpubench_report::report::{Report, Row};
 use gpubench_report::shape::Shape;
 use serde::Serialize;
+use serde_with_macros::skip_serializing_none;
 
 use crate::report::crossover_text::crossover_clause;
 use crate::report::sentences::paragraph;
@@ -43,10 +44,10 @@ fn keyed<T>(versus: Versus<'_>, value: impl Fn(Contender) -> T) -> PerContender<
     Contender::BOTH.into_iter().map(|one| (versus.key(one), value(one))).collect()
 }
 
+#[skip_serializing_none]
 #[derive(Serialize)]
 struct Answer<'a> {
     /// The contenders, where `--versus` names them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     versus: Option<PerContender<&'a str>>,
     words: Vec<String>,
     sections: Vec<SectionAnswer<'a>>,
@@ -75,13 +76,11 @@ impl<'a> SectionAnswer<'a> {
 }
 
 /// What distinguishes the sweeps of an op.
+#[skip_serializing_none]
 #[derive(Serialize)]
 struct FamilyAnswer<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
     shape: Option<&'a Shape>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     density: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     matrix: Option<&'a str>,
 }
 
@@ -160,6 +159,7 @@ impl<'a> CrossoverAnswer<'a> {
     }
 }
 
+#[skip_serializing_none]
 #[derive(Serialize)]
 struct SizeAnswer<'a> {
     n: u64,
@@ -167,12 +167,10 @@ struct SizeAnswer<'a> {
     family: FamilyAnswer<'a>,
     speed_ups: BTreeMap<&'static str, SpeedUpAnswer<'a>>,
     /// The resident speed-up with gpubench's tuned code on both sides.
-    #[serde(skip_serializing_if = "Option::is_none")]
     tuned: Option<SpeedUpAnswer<'a>>,
     /// The share of peak that the best row of each contender reaches.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     of_peak: PerContender<PeakAnswer<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     first_use: Option<FirstUse>,
 }
 
@@ -197,6 +195,7 @@ impl<'a> SizeAnswer<'a> {
     }
 }
 
+#[skip_serializing_none]
 #[derive(Serialize)]
 struct SpeedUpAnswer<'a> {
     /// A's time over B's.
@@ -214,8 +213,8 @@ struct SpeedUpAnswer<'a> {
     #[serde(flatten)]
     times: BTreeMap<String, Estimate>,
     /// `null` unless `break_even` is `after_calls`.
+    #[serialize_always]
     break_even_calls: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     break_even: Option<&'static str>,
 }
 
