@@ -4,7 +4,6 @@ mod refusal;
 mod save;
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,7 +12,6 @@ use crate::write::terminal::table_text;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use gpubench_text::control::spelled_out;
-use gpubench_text::words;
 
 use super::{stream, values};
 use crate::baseline::{self, CellVariation};
@@ -157,14 +155,7 @@ fn show(name: &str, dir: &Path) -> Result<String> {
 
 fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     let Some(baseline) = baseline::open(folder)? else {
-        let parent = folder.parent().unwrap_or(folder);
-        let name = folder.file_name().and_then(OsStr::to_str).unwrap_or_default();
-        let saved = baseline::names(parent);
-        let step = match words::nearest(name, saved.iter().map(String::as_str)) {
-            Some(near) => format!(": did you mean '{near}'?"),
-            None => " ('gpubench baseline list' lists the baselines)".to_owned(),
-        };
-        bail!("{} is not a baseline{step}", folder.display());
+        bail!("{} is not a baseline: 'gpubench baseline list' lists the baselines", folder.display());
     };
     let runs = load::runs(&[folder.to_owned()])?;
     let mut listing =

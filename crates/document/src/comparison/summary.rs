@@ -6,6 +6,7 @@ use gpubench_analysis::compare::Verdict;
 use gpubench_analysis::compare::result::{Change, Comparison, Conclusion, InconclusiveReason};
 use gpubench_text::count::counted;
 use gpubench_text::cut::fitted;
+use gpubench_text::grouped::distinct;
 use gpubench_text::words::json_word;
 
 use super::phrases::{self, percent};
@@ -66,10 +67,22 @@ pub(super) fn counts(comparison: &Comparison, cells: &[&Change], always: Option<
         *kinds.entry(kind).or_default() += 1;
     }
     let text = |((verdict, reason, is_accepted), count): ((Verdict, _, bool), usize)| {
-        let note = if is_accepted { " (accepted)" } else { "" };
+        let note = match verdict {
+            _ if is_accepted => Some("accepted".into()),
+            Verdict::NotJudged => why_not_judged(cells),
+            _ => None,
+        };
+        let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
         format!("{count} {}{note}", phrases::of_kind(verdict, reason))
     };
     kinds.into_iter().map(text).collect::<Vec<String>>().join(", ")
+}
+
+/// Returns the reason that all cells share which were not judged; `None` where reasons differ.
+fn why_not_judged(cells: &[&Change]) -> Option<String> {
+    let not_judged = cells.iter().filter(|cell| cell.verdict == Verdict::NotJudged);
+    let reasons = distinct(not_judged.map(|cell| cell.reason.clone()));
+    <[String; 1]>::try_from(reasons).ok().map(|[reason]| reason).filter(|reason| !reason.is_empty())
 }
 
 /// Returns the most severe regression of a cell, or of a mean if no cell has one, with its reason; `None` without any.

@@ -68,7 +68,7 @@ fn speed_up(report: &Report) -> impl Iterator<Item = String> {
     let cases = sections.iter().flat_map(|section| &section.comparisons);
     let kinds: Vec<Kind> = cases.filter_map(|case| Some(case.best_pair()?.kind)).collect();
     let lines = [
-        (Kind::Kernel, "Kernel speed-up: by each side's own clock, without launch and copies. !: unreliable."),
+        (Kind::Kernel, "Kernel speed-up: each side's own clock, no launch, no copies. !: unreliable."),
         (Kind::Resident, "Speed-up without a device clock: by the host's clock, launch and wait included."),
     ];
     lines.into_iter().filter(move |(kind, _)| kinds.contains(kind)).map(|(_, line)| line.to_owned())

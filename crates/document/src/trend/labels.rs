@@ -66,10 +66,17 @@ pub fn also_changed(trend: &Trend, step: &TimeStep) -> Option<String> {
     (!changes.is_empty()).then(|| changes.join(", ") + &more)
 }
 
-/// `driver 580.1 -> 590.2`.
+/// `driver 580.1 -> 590.2`, `blas openblas: 0.3.21 -> 0.3.26`.
 fn fact(difference: &Difference) -> String {
-    let [old, new] = [&difference.old, &difference.new].map(|text| cut::shortened(text, LONGEST));
-    format!("{} {old} -> {new}", difference.fact)
+    let Difference { fact, old, new, .. } = difference;
+    // Both sides begin with the same items, such as libraries.
+    let items = old.split_once(": ").zip(new.split_once(": ")).filter(|(old, new)| old.0 == new.0);
+    let (items, old, new) = match items {
+        Some(((items, old), (_, new))) => (format!("{items}: "), old, new),
+        None => (String::new(), old.as_str(), new.as_str()),
+    };
+    let [items, old, new] = [items.as_str(), old, new].map(|text| cut::shortened(text, LONGEST));
+    format!("{fact} {items}{old} -> {new}")
 }
 
 /// `from 2026-09-01 to 2026-11-21`, or `of 2026-11-21`.

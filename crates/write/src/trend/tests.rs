@@ -87,7 +87,7 @@ matmul N=512 f32 cuda/cublas cold:
   1.30x slower  10.0 µs -> 13.0 µs, 2026-01-13 10:00, 000000000, 12 reports
                 before, 8 after
 
-1 series steady (no step >= 2%); noise up to 0.6%
+1 series steady (no step >= 2%)
 ";
     assert_eq!(text, expected);
 }
