@@ -53,7 +53,9 @@ pub fn read(name: &str) -> Result<SweepFile> {
     let text = limited::text(Path::new(name)).map_err(|error| {
         let built_in = || BUILT_IN.iter().map(|(name, _)| *name);
         let (hint, all) = (suggestion(name, built_in()), built_in().collect::<Vec<_>>().join(", "));
-        anyhow!("cannot read sweep file '{name}': {error}{hint} (built-in sweeps: {all})")
+        anyhow!(
+            "cannot read sweep file '{name}': {error}; name a TOML file or a built-in sweep ({all}){hint}"
+        )
     })?;
     parse(name, &text)
 }
