@@ -54,7 +54,7 @@ fn words(command: &str, arg: &str, shell: Shell) -> Option<Vec<&'static str>> {
 }
 
 /// Returns the formats of the documents that `command` writes.
-pub(super) fn formats(command: &str) -> Vec<&'static str> {
+fn formats(command: &str) -> Vec<&'static str> {
     match command {
         "show" => {
             write::report::FORMATS.all.iter().filter(|format| format.is_text()).map(|one| one.name).collect()

@@ -6,7 +6,6 @@ mod baseline;
 mod compare;
 mod completions;
 mod folder;
-mod hints;
 mod inventory;
 mod merge;
 mod newest;

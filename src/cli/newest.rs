@@ -1,18 +1,15 @@
 //! Finds the run that commands take where the user names no report: the newest one in `results`.
 
 use std::fs;
-use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::{Context, Result};
-use gpubench_backend::host::regular;
-use jiff::Timestamp;
-use serde::Deserialize;
 
 use super::stream;
 use crate::baseline;
 use crate::fleet::file;
-use crate::report::file::{FILE_NAME, LARGEST};
+use crate::report::file::FILE_NAME;
 use crate::settings::RESULTS;
 
 /// Returns the reports that the user named, or the newest run, whose folder a note names.
@@ -25,26 +22,15 @@ pub(crate) fn named_or_newest(reports: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(vec![newest])
 }
 
-/// The part of a report that dates it.
-#[derive(Deserialize)]
-struct Dated {
-    environment: DatedEnvironment,
-}
-
-#[derive(Deserialize)]
-struct DatedEnvironment {
-    started: String,
-}
-
-/// Returns the folder of the run below `results` that started last, of which there must be one. For a run on several devices that is
+/// Returns the folder of the run below `results` whose report is the latest, of which there must be one. For a run on several devices that is
 /// the folder of the merged report.
 fn newest_run(results: &Path) -> Result<PathBuf> {
     let mut folders = vec![];
     add_runs(results, &mut folders);
     // By name, so that equal times give the same run each time.
     folders.sort();
-    let dated = folders.into_iter().filter_map(|folder| Some((started(&folder)?, folder)));
-    let (_, newest) = dated.max_by_key(|(started, _)| *started).with_context(|| {
+    let dated = folders.into_iter().filter_map(|folder| Some((written(&folder)?, folder)));
+    let (_, newest) = dated.max_by_key(|(written, _)| *written).with_context(|| {
         let results = results.display();
         format!("there is no report below {results}: create one with 'gpubench run', or name a report")
     })?;
@@ -68,15 +54,9 @@ fn add_runs(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the start of the run in `folder`; `None` if its report is not readable.
-fn started(folder: &Path) -> Option<Timestamp> {
-    // A pipe of that name would never end.
-    let file = regular::open(&folder.join(FILE_NAME)).ok().filter(|file| {
-        // A text takes as much memory as it has bytes, so a larger one than a report is not begun.
-        file.metadata().is_ok_and(|metadata| metadata.len() <= LARGEST)
-    })?;
-    let file = BufReader::new(file.take(LARGEST));
-    serde_json::from_reader::<_, Dated>(file).ok()?.environment.started.parse().ok()
+/// Returns when the report of the run in `folder` was written; `None` if it is no file.
+fn written(folder: &Path) -> Option<SystemTime> {
+    fs::metadata(folder.join(FILE_NAME)).ok().filter(fs::Metadata::is_file)?.modified().ok()
 }
 
 #[cfg(test)]
@@ -86,8 +66,9 @@ mod tests {
     fn write(root: &Path, folder: &str, started: &str) {
         let folder = root.join(folder);
         fs::create_dir_all(&folder).unwrap();
-        let report = serde_json::json!({ "environment": { "started": started } });
-        fs::write(folder.join(FILE_NAME), report.to_string()).unwrap();
+        let started: jiff::Timestamp = started.parse().unwrap();
+        let report = fs::File::create(folder.join(FILE_NAME)).unwrap();
+        report.set_modified(started.into()).unwrap();
     }
 
     #[test]
@@ -101,14 +82,13 @@ mod tests {
     }
 
     #[test]
-    fn the_start_decides_and_unreadable_files_do_not_count() {
+    fn the_time_of_writing_decides() {
         let root = tempfile::tempdir().unwrap();
         let refused = newest_run(root.path()).unwrap_err().to_string();
         assert!(refused.starts_with("there is no report below"), "{refused}");
         write(root.path(), "z", "2026-11-01T10:00:00Z");
         write(root.path(), "a/b", "2026-11-02T10:00:00.5Z");
         write(root.path(), "c", "2026-11-02T11:00:00+02:00");
-        write(root.path(), "d", "tomorrow");
         assert_eq!(newest_run(root.path()).unwrap(), root.path().join("a/b"));
     }
 

@@ -11,7 +11,7 @@ use super::{folder, stream};
 use crate::report::file::save_all_in_new;
 use crate::settings::options::{Ops, ThemeName, Variants};
 use crate::trend::{self, TrendRequest};
-use crate::write::chart::{self, Theme};
+use crate::write::chart::Theme;
 use crate::write::trend::{FORMATS, TABLE, TrendFormat};
 
 const TREND_HELP: &str = "\
@@ -103,10 +103,6 @@ fn to_folder(
         let context = || format!("--format {}", format.name);
         files.extend(format.files(&trend, &theme).with_context(context)?);
         table.push_str(&format.screen(&trend, &theme).with_context(context)?);
-    }
-    let has_charts = formats.iter().any(|format| chart::Format::find(format.name).is_some());
-    if let Some(line) = crate::write::trend::missing_charts_text(&trend).filter(|_| has_charts) {
-        stream::note(&format!("gpubench: {line}"));
     }
     if !files.is_empty() {
         save_all_in_new(folder, &files, force)?;

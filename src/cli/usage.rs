@@ -10,7 +10,7 @@ use clap::{CommandFactory, FromArgMatches};
 use gpubench_text::words;
 
 use super::args::{self, Cli, Command};
-use super::hints;
+use crate::op::OPS;
 use crate::settings::syntax::ValueRefusal;
 
 /// Parses `args`, whose first entry is the program name. Help and version are errors of clap too.
@@ -73,15 +73,14 @@ pub(crate) fn line(error: &clap::Error, args: &[impl AsRef<OsStr>]) -> String {
             let shown = group.get_subcommands().filter(|command| !command.is_hide_set());
             let valid: Vec<&str> = shown.map(clap::Command::get_name).collect();
             let word = context_text(ContextKind::InvalidSubcommand).unwrap_or_default();
-            let hint = if group.get_name() == "gpubench" { hints::for_command(word) } else { None };
+            let hint = is_op(word).then(|| format!("did you mean 'gpubench run --ops {word}'?"));
             let message = words::unknown_with("command", word, hint.as_deref(), &valid);
             message + &help
         }
         ErrorKind::UnknownArgument => {
             let word = context_text(ContextKind::InvalidArg).unwrap_or_default();
             let of = inner.as_ref().or(command.as_ref()).unwrap_or(&definition);
-            let hint = hints::for_argument(of, word).map(|hint| format!(": {hint}"));
-            format!("unknown argument '{word}'{}{help}", hint.unwrap_or_default())
+            format!("unknown argument '{word}'{}{help}", hint(of, word).unwrap_or_default())
         }
         ErrorKind::ValueValidation if refusal(error).is_some_and(|refusal| refusal.quotes) => {
             // clap names an argument with its value: --ops <LIST>, and [OP] for one without a flag.
@@ -96,6 +95,23 @@ pub(crate) fn line(error: &clap::Error, args: &[impl AsRef<OsStr>]) -> String {
         }
         _ => flattened(error) + &help,
     }
+}
+
+fn is_op(word: &str) -> bool {
+    OPS.iter().any(|op| op.name() == word)
+}
+
+/// Returns the hint for an argument that `command` does not have: the option that takes the word as its op, or the one of nearly that name.
+fn hint(command: &clap::Command, word: &str) -> Option<String> {
+    // Hidden options are for gpubench's own tests.
+    let options = || command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(clap::Arg::get_long);
+    let name = word.trim_start_matches('-');
+    if is_op(name) && options().any(|option| option == "ops") {
+        return Some(format!(": did you mean '--ops {name}'?"));
+    }
+    let is_alike = |option: &&str| option.len().abs_diff(name.len()) <= 1;
+    let near = words::nearest(word.strip_prefix("--")?, options().filter(is_alike))?;
+    Some(format!(": did you mean '--{near}'?"))
 }
 
 /// Describes an option that cannot be used with others. clap names all members of a group, also those that the user did

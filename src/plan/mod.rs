@@ -6,8 +6,9 @@ mod workers;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use gpubench_report::pattern::Pattern;
+use gpubench_text::grouped::distinct;
 use gpubench_text::words;
 
 use crate::backend::{BACKENDS, CUDA, External, Side, Variant, fewer_threads, on_threads};
@@ -77,7 +78,7 @@ impl Plan {
         ranked.sort_by(order);
         ranked.dedup_by(|later, first| later.1.cell == first.1.cell);
         if ranked.is_empty() {
-            bail!("{}", nothing_to_run(&settings.sweeps, tables));
+            bail!("{}", nothing_to_run(&settings.sweeps));
         }
         Ok(Plan { cells: ranked.into_iter().map(|(_, cell)| cell).collect(), absent: vec![] })
     }
@@ -210,41 +211,29 @@ fn check_patterns(sweeps: &[OpSweep], tables: &[BackendVariants]) -> Result<()> 
         let matched = holders()
             .flat_map(|sweep| offered(sweep, tables))
             .any(|choice| pattern.matches(choice.backend, &choice.variant.name));
-        if !matched {
-            let offered: Vec<Choice> = holders().flat_map(|sweep| offered(sweep, tables)).collect();
-            bail!("{}: {}", pattern.origin, unmatched(pattern, &offered, tables));
-        }
+        ensure!(
+            matched,
+            "{}: {}",
+            pattern.origin,
+            unmatched(pattern, holders().flat_map(|sweep| offered(sweep, tables)))
+        );
     }
     Ok(())
 }
 
-/// Explains why a pattern matches nothing, and suggests a variant.
-fn unmatched(pattern: &Pattern, offered: &[Choice], tables: &[BackendVariants]) -> String {
-    let text = &pattern.text;
-    let elsewhere = tables.iter().find_map(|table| {
-        let variant = table.variants.iter().find(|variant| pattern.matches(&table.backend, &variant.name))?;
-        Some(format!("{}/{} computes {}", table.backend, variant.name, variant.op))
-    });
-    if let Some(elsewhere) = elsewhere {
-        return format!("variant '{text}' is not in this run: {elsewhere}; change --ops or --backends");
-    }
-    let full = |choice: &Choice| format!("{}/{}", choice.backend, choice.variant.name);
-    let names: BTreeSet<String> = if text.contains('/') {
-        offered.iter().map(full).collect()
-    } else {
-        offered.iter().map(|choice| choice.variant.name.to_string()).collect()
-    };
-    match words::nearest(text, names.iter().map(String::as_str)) {
-        Some(near) => {
-            format!("unknown variant '{text}': did you mean '{near}'? ('gpubench list' lists all)")
-        }
-        None if !names.is_empty() => format!("unknown variant '{text}' ('gpubench list' names them all)"),
-        None => format!("unknown variant '{text}': the chosen backends have no variant of the chosen ops"),
-    }
+/// Explains why a pattern matches none of the variants that the run has, and suggests one.
+fn unmatched<'a>(pattern: &Pattern, offered: impl Iterator<Item = Choice<'a>>) -> String {
+    let names = distinct(offered.map(|choice| choice.variant.name.to_string()));
+    let text = pattern.text.rsplit('/').next().unwrap_or_default();
+    let hint = words::suggestion(text, names.iter().map(String::as_str));
+    format!(
+        "no chosen backend has a variant '{}' of a chosen op{hint}; 'gpubench list' lists all variants",
+        pattern.text
+    )
 }
 
 /// Explains why the plan is empty, and what to change.
-fn nothing_to_run(sweeps: &[OpSweep], tables: &[BackendVariants]) -> String {
+fn nothing_to_run(sweeps: &[OpSweep]) -> String {
     let names = |pick: fn(&OpSweep) -> Vec<String>| {
         let names: BTreeSet<String> = sweeps.iter().flat_map(pick).collect();
         names.into_iter().collect::<Vec<_>>().join(", ")
@@ -252,15 +241,9 @@ fn nothing_to_run(sweeps: &[OpSweep], tables: &[BackendVariants]) -> String {
     let ops = names(|sweep| vec![sweep.op.clone()]);
     let backends = names(|sweep| sweep.backends.clone());
     let dtypes = names(|sweep| sweep.dtypes.iter().map(ToString::to_string).collect());
-    if sweeps.iter().all(|sweep| choose(sweep, tables).is_empty()) {
-        return format!(
-            "nothing to run: {backends} has no chosen variant of {ops}; see 'gpubench list', and add --variants '*' for those \
-             that do not run by default"
-        );
-    }
     format!(
-        "nothing to run: no chosen variant of {ops} on {backends} computes {dtypes} in these shapes; change --dtypes, \
-         --variants or --shape"
+        "nothing to run: no chosen variant of {ops} on {backends} computes {dtypes} in these shapes; 'gpubench list' lists \
+         the variants, and --variants '*' adds those that do not run by default"
     )
 }
 

@@ -63,14 +63,6 @@ pub(super) fn unknown_word(kind: &str, word: &str, valid: &[&str]) -> String {
     unknown_with(kind, word, hint.as_deref(), valid)
 }
 
-/// Returns the backend of that name, or the one that the word of another program means.
-pub(crate) fn meant_backend(word: &str) -> Option<&'static str> {
-    match meaning("backend", word) {
-        Some(Meaning::Word(meant)) => Some(*meant),
-        _ => backend_names().into_iter().find(|name| *name == word),
-    }
-}
-
 /// Parses a list as [`choose`] does, and refuses the first wrong word by its meaning.
 fn chosen(kind: &str, text: &str, valid: &[&str]) -> Result<Vec<usize>> {
     let items = text.split(',').map(str::trim);

@@ -14,8 +14,8 @@ fn wrong_words_and_values_are_refused_with_what_to_write() {
         run --ops fft --backends cpu,mien --external mine=true => did you mean 'mine'? (valid: cpu, cuda,
         run --ops fft --require cdua => --require: unknown backend 'cdua': did you mean 'cuda'?
         run --ops fft --format jsn => --format: unknown format 'jsn': did you mean 'json'?
-        run --ops fft --backends sim --sim fair.toml --variants hots => 'hots': did you mean 'host'?
-        run --config quik => unknown sweep 'quik': did you mean 'quick'? (valid: quick,
+        run --ops fft --backends sim --sim fair.toml --variants hots => 'hots' of a chosen op: did you mean 'host'?
+        run --config quik => batched, cpu-peers, gpu-peers): did you mean 'quick'?
         run --ops fft --sizes 0 => --sizes: size 0
         run --ops all --sizes 1..1000000:+1 --backends sim --sim fair.toml => more than 1000000: name fewer
         run --ops fft --density NaN => density NaN
@@ -43,7 +43,7 @@ fn a_wrong_file_is_refused_with_file_and_line() {
         ("require = \"cdua\"\n[[sweep]]\nops = \"fft\"\n", "bad.toml:1: unknown backend 'cdua': did you"),
         (
             "backends = \"sim\"\nsim = \"fair.toml\"\nops = \"fft\"\nvariants = [\"hots\"]\n",
-            "bad.toml:4: unknown variant 'hots': did you mean 'host'?",
+            "bad.toml:4: no chosen backend has a variant 'hots' of a chosen op: did you mean 'host'?",
         ),
         ("threads = 4096\nbackends = \"cpu\"\nops = \"fft\"\n", "--threads 4096 is more than the "),
         ("# nothing yet\n", "bad.toml names no ops"),

@@ -33,25 +33,15 @@ fn a_baseline_is_saved_listed_shown_and_compared_with_by_name() {
 }
 
 #[test]
-fn a_baseline_that_does_not_exist_gets_the_name_that_was_meant_or_how_to_save_it() {
+fn a_baseline_that_does_not_exist_is_refused_wherever_it_is_named() {
     let folder = Folder::new();
     folder.sim("new", 1, "");
-    folder.refuses("compare main new", "save a baseline with 'gpubench baseline save main'");
-    for line in ["compare main.json new", "compare no/such/run new"] {
-        folder.refuses(line, "give a report.json");
-        let message = folder.run_line(line).stderr;
-        assert!(!message.contains("baseline save"), "{message}");
-    }
-    (1..).zip(["a", "b", "c"]).for_each(|(seed, name)| folder.sim(name, seed, ""));
-    folder.succeeds("baseline save main --from a b c --accept-noisy");
     folder.refuses_each(
         "",
-        "compare mian a => or did you mean the baseline 'main'?
-        compare --plan mian => or did you mean the baseline 'main'?
-        compare a b --history mian => or did you mean the baseline 'main'?
-        compare nightly a => or name a baseline (main)
-        baseline show mian => results/baselines/mian is not a baseline: did you mean 'main'?
-        baseline show nightly => 'gpubench baseline list' lists the baselines",
+        "compare main new => cannot read main: there is no such file, folder or baseline
+        compare --plan main => cannot read main: there is no such file, folder or baseline
+        compare new new --history main => cannot read main: there is no such file, folder or baseline
+        baseline show main => results/baselines/main is not a baseline: 'gpubench baseline list' lists the baselines",
     );
 }
 
@@ -100,11 +90,9 @@ fn a_baseline_is_made_of_reports_that_exist_by_the_same_rules() {
 #[test]
 fn passes_that_are_only_noisy_can_be_saved_without_measuring_again() {
     let folder = Folder::new();
-    folder.write("sim.toml", &script(1, ""));
-    let sweep = "--ops fft --sizes 4 --backends sim --sim sim.toml --no-peaks";
-    // No three passes are precise enough for that threshold.
-    let refused =
-        folder.run_line(&format!("baseline save main --passes 3 --threshold 0.1% {sweep}")).exits(1);
+    let sweep = "--ops fft --sizes 64 --backends cpu --variants realfft --samples 12 --no-peaks";
+    // No two passes on a real CPU take the same time.
+    let refused = folder.run_line(&format!("baseline save main --passes 3 --threshold 0% {sweep}")).exits(1);
     let command = refused.stderr.split("Save them as they are: gpubench ").nth(1).map(str::trim);
     let expected = "baseline save main --from results/baselines/.main.attempt/pass-* --accept-noisy";
     assert_eq!(command, Some(expected), "{}", refused.stderr);
@@ -116,7 +104,7 @@ fn passes_that_are_only_noisy_can_be_saved_without_measuring_again() {
 }
 
 #[test]
-fn a_baseline_that_a_repetition_would_not_pass_is_refused() {
+fn a_run_in_which_nothing_changed_passes_against_five_runs() {
     let folder = Folder::new();
     for k in 1..=6 {
         folder.sim(&format!("run-{k}"), k, "");
@@ -124,19 +112,8 @@ fn a_baseline_that_a_repetition_would_not_pass_is_refused() {
     let two = folder.run_line("baseline save two --passes 2 --ops fft --sizes 4 --backends sim");
     two.exits(2).complains(&["a baseline has 3 to 50 passes"]);
     let saved = folder.succeeds("baseline save five --from run-1 run-2 run-3 run-4 run-5");
-    let chance = saved.stdout.split("An unchanged run passes with a chance of ").nth(1);
-    let chance = chance.and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok());
-    assert!(chance.is_some_and(|percent| percent >= 50), "as the save has found: {}", saved.stdout);
     assert_eq!(folder.compared("five run-6")["gate"]["exit_code"], 0);
-    // Three passes of so few cells leave a repetition undecided, and the message says what would not.
-    let three = "baseline save three --from run-1 run-2 run-3";
-    let advice = ["inconclusive more often than not", "\nSave 5 passes (--passes 5).\n"];
-    folder.run_line(three).exits(1).complains(&advice);
-    let warned = folder.succeeds(&format!("{three} --accept-noisy"));
-    let next = "mostly inconclusive (exit code 3). Save 5 passes (--passes 5).\n";
-    let warned = warned.prints(&[next]).stdout;
-    assert!(!saved.stdout.contains("Warning"), "{}", saved.stdout);
-    let first = warned.lines().next().unwrap_or_default();
+    let first = saved.stdout.lines().next().unwrap_or_default();
     assert!(first.ends_with(" UTC") && !first.contains('.'), "saved to the minute: {first}");
 }
 

@@ -4,7 +4,6 @@ mod refusal;
 mod save;
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,12 +12,9 @@ use crate::write::terminal::table_text;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use gpubench_text::control::spelled_out;
-use gpubench_text::words;
 
-use self::refusal::next_step;
 use super::{stream, values};
 use crate::baseline::{self, CellVariation};
-use crate::compare::planning::{MIN_CHANCE, Repetition, calibrate};
 use crate::compare::{Policy, Runs, compare, load};
 use crate::report::file;
 use crate::report::machine::device_of_backend;
@@ -55,8 +51,7 @@ Examples:
   gpubench compare results/baselines/main results/new
 
 gpubench stores each pass as a report folder in results/baselines/NAME. It saves nothing if two passes of a cell differ by more \
-than the cell's threshold, because a gate could not tell such a difference from a regression. It also saves nothing if a single \
-unchanged run would be inconclusive more often than not; the message names the number of passes or runs needed.
+than the cell's threshold, because a gate could not tell such a difference from a regression.
 
 Exit codes: 0 saved; 1 the passes disagree, or a cell is incorrect or failed; 2 wrong usage; 130 interrupted.";
 
@@ -160,14 +155,7 @@ fn show(name: &str, dir: &Path) -> Result<String> {
 
 fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     let Some(baseline) = baseline::open(folder)? else {
-        let parent = folder.parent().unwrap_or(folder);
-        let name = folder.file_name().and_then(OsStr::to_str).unwrap_or_default();
-        let saved = baseline::names(parent);
-        let step = match words::nearest(name, saved.iter().map(String::as_str)) {
-            Some(near) => format!(": did you mean '{near}'?"),
-            None => " ('gpubench baseline list' lists the baselines)".to_owned(),
-        };
-        bail!("{} is not a baseline{step}", folder.display());
+        bail!("{} is not a baseline: 'gpubench baseline list' lists the baselines", folder.display());
     };
     let runs = load::runs(&[folder.to_owned()])?;
     let mut listing =
@@ -190,23 +178,12 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
         ]));
     }
     let machine = runs.runs.first().map(|run| machine(&run.report)).unwrap_or_default();
-    let cells = calibrate(&runs, policy);
-    let repetition = Repetition { cells: &cells, passes: runs.runs.len() };
-    let chance = repetition.chance(runs.runs.len(), 1);
-    let next = match chance < MIN_CHANCE {
-        true => format!(
-            "Warning: a comparison of one run with it is mostly inconclusive (exit code 3). {}\n",
-            next_step(&repetition)
-        ),
-        false => String::new(),
-    };
     Ok(format!(
-        "{}: {} passes, saved {}\n{machine}\n\n{}\nPass range: the difference between the slowest and the fastest pass.\nVariation: between runs, moderated by the other cells because few passes estimate it poorly.\nDetectable: the slowdown that one run detects against this baseline with a chance of 80 %.\nAn unchanged run passes with a chance of {:.0} %.\n{next}",
+        "{}: {} passes, saved {}\n{machine}\n\n{}\nPass range: the difference between the slowest and the fastest pass.\nVariation: between runs, moderated by the other cells because few passes estimate it poorly.\nDetectable: the slowdown that one run detects against this baseline with a chance of 80 %.\n",
         spelled_out(&baseline.name),
         baseline.passes.len(),
         minute(&spelled_out(&baseline.saved)),
         table_text(&listing, false),
-        100.0 * chance
     ))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::case::Cell;
 use crate::cli::stream;
-use crate::compare::planning::{Calibrated, MAX_RUNS, MIN_CHANCE, Repetition, incomparable_cells, unusable};
+use crate::compare::planning::{Calibrated, incomparable_cells, unusable};
 use crate::compare::{Policy, Runs, Severity, environment};
 use crate::report::quantity::spread_text;
 use crate::report::{Outcome, Report, Row};
@@ -60,11 +60,7 @@ pub(crate) fn refusal(
     policy: &Policy,
     accept_noisy: bool,
 ) -> Option<Refusal> {
-    let unfit = unfit(runs, cells, policy);
-    if unfit.is_some() || accept_noisy {
-        return unfit;
-    }
-    disagreement(cells).or_else(|| useless(&Repetition { cells, passes: runs.runs.len() }))
+    unfit(runs, cells, policy).or_else(|| disagreement(cells).filter(|_| !accept_noisy))
 }
 
 fn unfit(runs: &Runs, cells: &[Calibrated], policy: &Policy) -> Option<Refusal> {
@@ -110,37 +106,4 @@ fn disagreement(cells: &[Calibrated]) -> Option<Refusal> {
         next: "Close other programs, sample longer (--max-time), exclude those cells, or save them anyway with --accept-noisy.".into(),
         is_noise: true,
     })
-}
-
-/// Reports the cells for which an unchanged run would be inconclusive.
-fn useless(repetition: &Repetition) -> Option<Refusal> {
-    let passes = repetition.passes;
-    if repetition.chance(passes, 1) >= MIN_CHANCE {
-        return None;
-    }
-    let chance = |cell: &Calibrated| repetition.chance_of(cell, passes, 1);
-    let mut cells: Vec<&Calibrated> = repetition.cells.iter().collect();
-    cells.sort_by(|a, b| chance(a).total_cmp(&chance(b)));
-    let named = cells.iter().take_while(|cell| chance(cell) < 1.0 - 1e-3).map(|cell| {
-        let [variation, threshold] = [cell.variation_between_runs, cell.threshold].map(spread_text);
-        format!("{} (variation {variation}, threshold {threshold})", cell.cell)
-    });
-    Some(Refusal {
-        problem: format!("with {passes} passes, an unchanged run would be inconclusive more often than not"),
-        cells: named.collect(),
-        next: next_step(repetition),
-        is_noise: true,
-    })
-}
-
-/// Returns what makes an unchanged run likely to pass.
-pub(super) fn next_step(repetition: &Repetition) -> String {
-    match (repetition.passes_needed(), repetition.runs_needed()) {
-        (Some(needed), _) => format!("Save {needed} passes (--passes {needed})."),
-        (None, Some(runs)) => format!(
-            "Even {MAX_RUNS} passes are too few for a single run: widen --threshold here and in compare, or save with \
-            --accept-noisy and compare {runs} runs at a time with it (--new A B C)."
-        ),
-        (None, None) => "Widen --threshold here and in compare, or exclude the noisiest cells.".into(),
-    }
 }

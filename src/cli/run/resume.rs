@@ -41,7 +41,6 @@ pub(crate) fn run(args: &RunArgs, folder: &Path) -> Result<ExitCode> {
         "--resume: that run was on several devices; measure the missing ones with --device and join the reports with \
          gpubench merge"
     );
-    check_files_are_here(&first.sweep)?;
     check_sweep_runs_nothing(&first.sweep)?;
     first.out = Some(folder.to_owned());
     (first.force, first.quiet, first.dry_run) = (true, first.quiet || args.quiet, args.dry_run);
@@ -82,28 +81,6 @@ fn check_sweep_runs_nothing(first: &SweepOptions) -> Result<()> {
         file.name,
         named.unwrap_or_default()
     );
-    Ok(())
-}
-
-/// Checks that the files of the first start whose paths begin at its folder are found from this one.
-fn check_files_are_here(first: &SweepOptions) -> Result<()> {
-    let sweep_file = first.config.as_deref().filter(|name| !is_built_in(name)).map(Path::new);
-    let named = [
-        ("sweep file", sweep_file),
-        ("list of problems", first.problems.as_deref()),
-        ("script", first.sim.as_deref()),
-    ];
-    let matrices =
-        first.matrix.iter().flat_map(|matrices| &matrices.0).map(|path| ("matrix", Some(path.as_path())));
-    for (what, path) in named.into_iter().chain(matrices) {
-        if let Some(absent) = path.filter(|path| path.is_relative() && !path.exists()) {
-            bail!(
-                "--resume: the {what} '{}' of the first start is not here: resume in the folder where the run was started, \
-                 or put the file here",
-                absent.display()
-            );
-        }
-    }
     Ok(())
 }
 

@@ -2,7 +2,6 @@
 
 pub mod problems;
 
-use std::io;
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
@@ -52,22 +51,14 @@ pub fn read(name: &str) -> Result<SweepFile> {
     if let Some((_, text)) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
         return parse(name, text);
     }
-    let text = limited::text(Path::new(name)).map_err(|error| unreadable(name, &error))?;
+    let text = limited::text(Path::new(name)).map_err(|error| {
+        let built_in = || BUILT_IN.iter().map(|(name, _)| *name);
+        let (hint, all) = (suggestion(name, built_in()), built_in().collect::<Vec<_>>().join(", "));
+        anyhow!(
+            "cannot read sweep file '{name}': {error}; name a TOML file or a built-in sweep ({all}){hint}"
+        )
+    })?;
     parse(name, &text)
-}
-
-/// Describes a sweep file that cannot be read; its name may be that of a built-in sweep, misspelt.
-fn unreadable(name: &str, error: &io::Error) -> anyhow::Error {
-    let built_in = || BUILT_IN.iter().map(|(name, _)| *name);
-    let hint = suggestion(name, built_in());
-    if error.kind() == io::ErrorKind::NotFound && !hint.is_empty() {
-        let valid = built_in().collect::<Vec<_>>().join(", ");
-        return anyhow!("unknown sweep '{name}'{hint} (valid: {valid}, or the path of a TOML file)");
-    }
-    let example = BUILT_IN[0].0;
-    anyhow!(
-        "cannot read sweep file '{name}': {error}; name a TOML file or a built-in sweep such as '{example}'"
-    )
 }
 
 /// Parses the text of a sweep file; messages begin with `name` and the line.

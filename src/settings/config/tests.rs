@@ -93,13 +93,13 @@ fn patterns_and_lists_of_backends_remember_their_line() {
 
 #[test]
 fn a_missing_file_points_to_the_built_in_sweeps_and_a_misspelt_one_to_its_name() {
-    let unknown = ": did you mean 'NAME'? (valid: quick, article, ";
-    for (name, start, end) in [
-        ("no/such/quik", "cannot read sweep file 'no/such/quik': ".to_owned(), "such as 'quick'"),
-        ("quik", format!("unknown sweep 'quik'{}", unknown.replace("NAME", "quick")), " of a TOML file)"),
+    for (name, part) in [
+        ("no/such/file", "; name a TOML file or a built-in sweep (quick, "),
+        ("quik", "): did you mean 'quick'?"),
     ] {
         let message = read(name).map_or_else(|e| e.to_string(), |_| String::new());
-        assert!(message.starts_with(&start) && message.ends_with(end), "{message}");
+        let start = format!("cannot read sweep file '{name}': ");
+        assert!(message.starts_with(&start) && message.contains(part), "{message}");
     }
 }
 

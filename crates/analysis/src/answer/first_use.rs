@@ -5,29 +5,26 @@ use std::fmt;
 use gpubench_report::Side;
 use gpubench_report::measure::stats::median;
 use gpubench_report::report::{Report, Row};
+use serde_with_macros::skip_serializing_none;
 
 use super::cost::{Kind, estimate};
 use super::{Estimate, Pair};
 
 /// Host seconds that a program pays once, apart from repeated calls.
+#[skip_serializing_none]
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct FirstUse {
     /// Creating the context of the device.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub context_s: Option<f64>,
     /// Compiling our own kernels that the variant uses, when nothing is cached.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub compile_s: Option<f64>,
     /// Loading them from the cache on disk instead.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub compile_cached_s: Option<f64>,
     /// Planning and allocating.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_s: Option<f64>,
     /// The extra time of the first call over later ones.
     pub first_call_s: f64,
     /// Copying the operands to the device once and the answer back once.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub copies_s: Option<f64>,
 }
 

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail, ensure};
 use gpubench_report::report::file::{self, FLEET_FILE_NAME};
-use gpubench_text::words;
 
 use crate::compare::baseline::{self, Baseline};
 use crate::compare::environment::{Difference, Severity, differences};
@@ -18,7 +17,6 @@ use crate::compare::{Policy, Run, Runs};
 pub fn runs(paths: &[PathBuf]) -> Result<Runs> {
     let mut all = Runs::default();
     for path in paths {
-        check_exists(path)?;
         let (reports, baseline) = reports_at(path)?;
         all.baseline_variation.extend(baseline.iter().flat_map(Baseline::variations));
         for path in reports {
@@ -92,25 +90,12 @@ fn resolve_name(path: &Path) -> PathBuf {
     if is_name && !path.exists() && named.is_dir() { named } else { path.to_owned() }
 }
 
-/// Fails where nothing has that name and it may be meant as that of a baseline. Suggests one that exists, or how to save it.
-fn check_exists(path: &Path) -> Result<()> {
-    let is_file_name = path.extension().is_some_and(|extension| extension == "json");
-    let is_missing = resolve_name(path) == path && !path.exists();
-    let name = path.to_str().filter(|name| is_missing && !is_file_name && baseline::check_name(name).is_ok());
-    let Some(name) = name else { return Ok(()) };
-    let saved = baseline::names(Path::new(baseline::FOLDER));
-    let step = match (words::nearest(name, saved.iter().map(String::as_str)), saved.as_slice()) {
-        (Some(near), _) => format!("did you mean the baseline '{near}'?"),
-        (None, []) => format!("save a baseline with 'gpubench baseline save {name}'"),
-        (None, saved) => format!("name a baseline ({})", saved.join(", ")),
-    };
-    bail!(
-        "cannot read {name}: there is no such file, folder or baseline; give a report.json or the folder that holds one, \
-        or {step}"
-    )
-}
-
 fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {
+    ensure!(
+        path.exists(),
+        "cannot read {}: there is no such file, folder or baseline; 'gpubench baseline list' lists the baselines",
+        path.display()
+    );
     if !path.is_dir() || file::is_in(path) {
         return Ok(vec![path.to_owned()]);
     }

@@ -1,13 +1,11 @@
-//! Analyses unchanged runs: the variation of each cell, the number of runs needed to detect a change, and the chance that an
-//! unchanged run passes against a baseline.
+//! Analyses unchanged runs: the variation of each cell, and the number of runs needed to detect a change.
 
 use gpubench_report::case::Cell;
 use gpubench_report::report::Outcome;
-use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::compare::pairs::{CellPair, incomparable, pairs};
 use crate::compare::statistics::shift::{
-    CONFIDENCE, OWN_SHARE, quantile, smallest_detectable, smallest_significant, standard_error,
+    OWN_SHARE, smallest_detectable, smallest_significant, standard_error,
 };
 use crate::compare::variance::{RunVariance, run_variances, threshold};
 use crate::compare::{Limits, Policy, Runs};
@@ -19,11 +17,8 @@ pub struct Calibrated {
     pub cell: Cell,
     /// Relative standard deviation between runs, moderated by that of the sweep's other cells.
     pub variation_between_runs: f64,
-    /// Relative standard deviation of the cell's own runs alone.
-    pub(crate) own_variation: f64,
     /// True if several runs have a time, so that the variation was measured; otherwise it was assumed.
     pub(crate) is_measured: bool,
-    pub(crate) df: f64,
     /// Relative difference between the slowest and the fastest run: 0.05 is 5 %.
     pub pass_range: f64,
     /// Relative threshold of this cell.
@@ -47,9 +42,7 @@ pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
         Some(Calibrated {
             cell: pair.cell.clone(),
             variation_between_runs: run_variance.variance.sqrt(),
-            own_variation: run_variance.own.map_or(run_variance.variance, |(variance, _)| variance).sqrt(),
             is_measured: run_variance.own.is_some(),
-            df: run_variance.df,
             pass_range: pass_range(&times.runs),
             threshold: threshold(pair, limits),
         })
@@ -174,65 +167,9 @@ pub fn most_runs<'a>(cells: impl IntoIterator<Item = &'a Planned>) -> Option<usi
     cells.into_iter().map(|cell| cell.runs).try_fold(0, |most, runs| Some(most.max(runs?)))
 }
 
-/// Smallest useful probability of passing.
-pub const MIN_CHANCE: f64 = 0.5;
-
-/// The variation of a baseline's passes, for the chance that an unchanged run passes: few passes leave wide intervals.
-#[derive(Clone, Copy, Debug)]
-pub struct Repetition<'a> {
-    /// The variation of each cell.
-    pub cells: &'a [Calibrated],
-    /// Number of passes that it was measured from.
-    pub passes: usize,
-}
-
-impl Repetition<'_> {
-    /// Returns the probability that `runs` unchanged runs pass in every cell, compared with `passes` passes.
-    pub fn chance(&self, passes: usize, runs: usize) -> f64 {
-        self.cells.iter().map(|cell| self.chance_of(cell, passes, runs)).product()
-    }
-
-    /// Returns the probability that one cell passes.
-    pub fn chance_of(&self, cell: &Calibrated, passes: usize, runs: usize) -> f64 {
-        let more = passes as f64 + runs as f64 - 1.0 - self.passes as f64;
-        let error = |variation: f64| standard_error(variation.powi(2), passes, runs);
-        let half = quantile(cell.df + more, (1.0 + CONFIDENCE) / 2.0) * error(cell.variation_between_runs);
-        let room = cell.threshold.ln_1p() - half;
-        match error(cell.own_variation) {
-            error if error > 0.0 => Normal::new(0.0, error).map_or(0.0, |normal| normal.cdf(room)),
-            _ => f64::from(u8::from(room >= 0.0)),
-        }
-    }
-
-    /// Returns the smallest number of passes with which an unchanged run is likely to pass, up to [`MAX_RUNS`].
-    pub fn passes_needed(&self) -> Option<usize> {
-        (self.passes..=MAX_RUNS).find(|passes| self.chance(*passes, 1) >= MIN_CHANCE)
-    }
-
-    /// Returns the smallest number of runs that is likely to pass against the existing passes.
-    pub fn runs_needed(&self) -> Option<usize> {
-        (1..=MAX_RUNS).find(|runs| self.chance(self.passes, *runs) >= MIN_CHANCE)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_report::case::{Cache, Case, Cell, DType};
-
-    fn cell(variation_between_runs: f64, df: f64) -> Calibrated {
-        let case = Case::square("fft", 8, DType::F32, 1);
-        let cell = Cell { case, backend: "cpu".into(), variant: "realfft".into(), cache: Cache::Cold };
-        Calibrated {
-            cell,
-            variation_between_runs,
-            own_variation: variation_between_runs,
-            df,
-            pass_range: 0.0,
-            threshold: 0.1,
-            is_measured: true,
-        }
-    }
 
     #[test]
     fn the_table_of_the_documentation_has_the_numbers_that_a_plan_has() {
@@ -248,29 +185,5 @@ mod tests {
             format!("| {} % | {three} | {five} | {ten} |", (1000.0 * variation).round() / 10.0)
         };
         assert_eq!(rows, [0.002, 0.003, 0.005, 0.01, 0.02, 0.03, 0.05].map(row));
-    }
-
-    #[test]
-    fn two_passes_suffice_for_steady_cells_and_not_for_noisy_ones() {
-        let noisy = [cell(0.04, 7.0)];
-        let repetition = Repetition { cells: &noisy, passes: 2 };
-        assert!(repetition.chance(2, 1) < 0.35, "{}", repetition.chance(2, 1));
-        assert_eq!(repetition.passes_needed(), Some(9));
-        let sweep: Vec<Calibrated> = (0..22).map(|_| cell(0.04, 7.0)).collect();
-        let repetition = Repetition { cells: &sweep, passes: 2 };
-        assert!(repetition.chance(2, 1) < 1e-9 && repetition.passes_needed().is_none());
-        let steady: Vec<Calibrated> = (0..22).map(|_| cell(0.01, 7.0)).collect();
-        assert_eq!(Repetition { cells: &steady, passes: 2 }.passes_needed(), Some(2));
-        assert!(Repetition { cells: &steady, passes: 5 }.chance(5, 1) > 0.99);
-    }
-
-    #[test]
-    fn more_runs_against_enough_passes_decide_what_one_cannot() {
-        let sweep: Vec<Calibrated> = (0..22).map(|_| cell(0.03, 10.0)).collect();
-        let repetition = Repetition { cells: &sweep, passes: 5 };
-        assert!(repetition.chance(5, 1) < MIN_CHANCE);
-        let runs = repetition.runs_needed().unwrap();
-        assert!((2..=6).contains(&runs), "{runs}");
-        assert!(repetition.chance(5, runs) >= MIN_CHANCE);
     }
 }

@@ -11,7 +11,7 @@ use gpubench_text::grouped::{distinct, grouped};
 use super::identity::{MAX_CHARS, bus_address, host_name, member_name, with_suffix};
 
 /// Returns the existing names, or those of host and device. Equal ones are distinguished by the first that differs of the
-/// GPU's bus address (jobs that see one GPU each all number it 0), the day of the run, its time, a number.
+/// GPU's bus address (jobs that see one GPU each all number it 0), the start of the run, a number.
 pub(crate) fn names(reports: &[(Option<&str>, &Report)]) -> Vec<String> {
     let plain = reports.iter().map(|(name, report)| name.map_or_else(|| member_name(report), str::to_owned));
     let plain: Vec<String> = plain.collect();
@@ -38,12 +38,11 @@ fn distinguish(name: &str, group: &[usize], reports: &[(Option<&str>, &Report)])
         let stem = if name == member_name(report) { host_name(report) } else { name.to_owned() };
         Some(with_suffix(&stem, &format!(" GPU {address}")))
     };
-    let by_day = |report: &Report| Some(with_suffix(name, &format!(", {}", started(report).get(..10)?)));
     let by_time = |report: &Report| {
         let time = started(report).get(..19)?.replace('T', " ");
         Some(with_suffix(name, &format!(", {time}")))
     };
-    let rules: [NamingRule<'_>; 3] = [&by_address, &by_day, &by_time];
+    let rules: [NamingRule<'_>; 2] = [&by_address, &by_time];
     for rule in rules {
         let names: Option<Vec<String>> = group.iter().map(|&index| rule(reports[index].1)).collect();
         if let Some(names) = names.filter(|names| distinct(names).len() == names.len()) {
@@ -113,10 +112,8 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_one_gpu_are_distinguished_by_day_then_time_then_number() {
+    fn runs_of_one_gpu_are_distinguished_by_time_then_number() {
         let address = Some("0000:41:00.0");
-        let days = [on("a", address, DAY), on("a", address, "2026-11-22T10:00:00Z")];
-        assert_eq!(of(&days), ["a GPU 0, 2026-11-21", "a GPU 0, 2026-11-22"]);
         let times = [on("a", address, DAY), on("a", address, "2026-11-21T11:30:00Z")];
         assert_eq!(of(&times), ["a GPU 0, 2026-11-21 10:00:00", "a GPU 0, 2026-11-21 11:30:00"]);
         assert_eq!(of(&[times[0].clone(), times[0].clone()]), ["a GPU 0", "a GPU 0 (2)"]);

@@ -2,255 +2,146 @@
 
 use std::collections::BTreeMap;
 
-use gpubench_report::case::{Cache, DType, Family};
+use gpubench_report::case::Family;
 use gpubench_report::report::{Report, Row};
-use gpubench_report::shape::Shape;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::report::crossover_text::crossover_clause;
 use crate::report::sentences::paragraph;
 use gpubench_analysis::answer::cost::Kind;
 use gpubench_analysis::answer::crossover::{Crossover, Place, Stretch, crossovers};
 use gpubench_analysis::answer::first_use::{FirstUse, Repayment, repayment};
-use gpubench_analysis::answer::{Comparison, Contender, Estimate, Pair, Section, Versus, sections};
-use gpubench_ops::peak_share::{Share, share};
+use gpubench_analysis::answer::{Comparison, Contender, Pair, Section, Versus, sections};
+use gpubench_ops::peak_share::share;
 
 /// A report with its answer, as `report.json` holds it.
 #[derive(Serialize)]
 pub struct Answered<'a> {
     #[serde(flatten)]
     report: &'a Report,
-    answer: Answer<'a>,
+    answer: Value,
 }
 
 impl<'a> Answered<'a> {
     /// Derives the answer of a report.
     pub fn of(report: &'a Report) -> Answered<'a> {
         let (versus, sections) = (Versus::of(report), sections(report));
-        let answer = Answer {
-            versus: versus.is_named().then(|| keyed(versus, |one| versus.name(one))),
-            words: paragraph(report),
-            sections: sections.iter().map(|section| SectionAnswer::of(report, section)).collect(),
-        };
+        let sections: Vec<Value> = sections.iter().map(|section| section_answer(report, section)).collect();
+        let mut answer = json!({ "words": paragraph(report), "sections": sections });
+        if versus.is_named() {
+            let names = Contender::BOTH.map(|one| (versus.key(one), versus.name(one)));
+            answer["versus"] = json!(BTreeMap::from(names));
+        }
         Answered { report, answer }
     }
 }
 
-/// A value per contender, under the keys that its report has for them.
-type PerContender<T> = BTreeMap<&'static str, T>;
-
-fn keyed<T>(versus: Versus<'_>, value: impl Fn(Contender) -> T) -> PerContender<T> {
-    Contender::BOTH.into_iter().map(|one| (versus.key(one), value(one))).collect()
+fn section_answer(report: &Report, section: &Section<'_>) -> Value {
+    let crossovers = crossovers(section);
+    let crossovers = crossovers.iter().map(|found| crossover_answer(found, section.versus));
+    let sizes = section.comparisons.iter().map(|one| size_answer(report, one));
+    json!({
+        "op": section.op,
+        "dtype": section.dtype,
+        "cache": section.cache,
+        "crossovers": crossovers.collect::<Vec<Value>>(),
+        "sizes": sizes.collect::<Vec<Value>>(),
+    })
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    /// The contenders, where `--versus` names them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    versus: Option<PerContender<&'a str>>,
-    words: Vec<String>,
-    sections: Vec<SectionAnswer<'a>>,
-}
-
-#[derive(Serialize)]
-struct SectionAnswer<'a> {
-    op: &'a str,
-    dtype: DType,
-    cache: Cache,
-    crossovers: Vec<CrossoverAnswer<'a>>,
-    sizes: Vec<SizeAnswer<'a>>,
-}
-
-impl<'a> SectionAnswer<'a> {
-    fn of(report: &Report, section: &Section<'a>) -> SectionAnswer<'a> {
-        let crossovers = crossovers(section).into_iter();
-        SectionAnswer {
-            op: section.op,
-            dtype: section.dtype,
-            cache: section.cache,
-            crossovers: crossovers.map(|found| CrossoverAnswer::of(&found, section.versus)).collect(),
-            sizes: section.comparisons.iter().map(|one| SizeAnswer::of(report, one)).collect(),
-        }
+/// Sets the keys of what distinguishes the sweeps of an op.
+fn set_family(answer: &mut Value, Family { shape, density, matrix }: Family<'_>) {
+    let keys = [("shape", json!(shape)), ("density", json!(density)), ("matrix", json!(matrix))];
+    for (key, value) in keys.into_iter().filter(|(_, value)| !value.is_null()) {
+        answer[key] = value;
     }
 }
 
-/// What distinguishes the sweeps of an op.
-#[derive(Serialize)]
-struct FamilyAnswer<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shape: Option<&'a Shape>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    density: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    matrix: Option<&'a str>,
+fn crossover_answer(found: &Crossover<'_>, versus: Versus<'_>) -> Value {
+    let at = |place| if let Place::At(size) = place { Some(size) } else { None };
+    let word = |place| match place {
+        Place::Below => "below",
+        Place::At(_) => "within",
+        Place::Beyond => "beyond",
+    };
+    let change = |&(n, above): &(f64, Contender)| json!({ "n": n, "above": versus.key(above) });
+    let winner = |Stretch { first, last, winner }: &Stretch| {
+        let side = winner.map(|winner| versus.key(winner));
+        json!({ "from": first, "to": last, "side": side })
+    };
+    let mut answer = json!({
+        "kind": found.kind.key(),
+        "smallest": found.smallest,
+        "largest": found.largest,
+        // `gpu_faster_from`, or `b_faster_from`: `null` unless `state` is `within`.
+        (format!("{}_faster_from", versus.key(Contender::B))): found.from.and_then(at),
+        "state": found.from.map_or("open", word),
+        // An end is `null` where it lies outside the sizes; `interval_ends` says on which side.
+        "interval": found.interval.map(at),
+        "interval_ends": found.interval.map(word),
+        // Every size at which the faster contender changes, with the one that is faster above.
+        "changes": found.changes.iter().map(change).collect::<Vec<Value>>(),
+        // The sizes at which the same contender is measurably faster, or neither.
+        "winners": found.stretches.iter().map(winner).collect::<Vec<Value>>(),
+        "words": crossover_clause(found, versus),
+    });
+    // The crossover comes from times of grade D, or from device times that the clock limits.
+    set_if(&mut answer, "unreliable", found.is_unreliable.then_some(true));
+    set_family(&mut answer, found.family);
+    answer
 }
 
-impl<'a> From<Family<'a>> for FamilyAnswer<'a> {
-    fn from(Family { shape, density, matrix }: Family<'a>) -> FamilyAnswer<'a> {
-        FamilyAnswer { shape, density, matrix }
+/// Sets a key that is absent where there is no value.
+fn set_if(answer: &mut Value, key: &str, value: Option<impl Serialize>) {
+    if let Some(value) = value {
+        answer[key] = json!(value);
     }
 }
 
-#[derive(Serialize)]
-struct CrossoverAnswer<'a> {
-    kind: &'static str,
-    #[serde(flatten)]
-    family: FamilyAnswer<'a>,
-    smallest: u64,
-    largest: u64,
-    /// `gpu_faster_from`, or `b_faster_from`: `null` unless `state` is `within`.
-    #[serde(flatten)]
-    faster_from: BTreeMap<String, Option<f64>>,
-    state: &'static str,
-    /// An end is `null` where it lies outside the sizes; `interval_ends` says on which side.
-    interval: [Option<f64>; 2],
-    interval_ends: [&'static str; 2],
-    /// Every size at which the faster contender changes, with the one that is faster above.
-    changes: Vec<ChangeAnswer>,
-    /// The sizes at which the same contender is measurably faster, or neither.
-    winners: Vec<WinnerAnswer>,
-    /// Whether the crossover comes from times of grade D, or from device times that the clock limits.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    unreliable: bool,
-    words: String,
+fn size_answer(report: &Report, comparison: &Comparison<'_>) -> Value {
+    let speed_up = |kind: Kind| Some((kind.key(), speed_up_answer(report, &comparison.pair(kind)?)));
+    let speed_ups: BTreeMap<&str, Value> = Kind::ALL.into_iter().filter_map(speed_up).collect();
+    // The share of peak that the best row of each contender reaches.
+    let of_peak = |(one, row): (Contender, Option<&Row>)| {
+        let row = row?;
+        let mut answer = json!(share(report, row)?);
+        (answer["backend"], answer["variant"]) = (json!(row.backend), json!(row.variant));
+        Some((comparison.versus.key(one), answer))
+    };
+    let bests = Contender::BOTH.into_iter().zip(comparison.bests());
+    let of_peak: BTreeMap<&str, Value> = bests.filter_map(of_peak).collect();
+    let mut answer = json!({ "n": comparison.n, "speed_ups": speed_ups });
+    set_family(&mut answer, comparison.family);
+    // The resident speed-up with gpubench's tuned code on both sides.
+    let tuned = comparison.tuned_pair(Kind::Resident);
+    set_if(&mut answer, "tuned", tuned.map(|pair| speed_up_answer(report, &pair)));
+    set_if(&mut answer, "of_peak", Some(of_peak).filter(|shares| !shares.is_empty()));
+    set_if(&mut answer, "first_use", comparison.b.and_then(|row| FirstUse::of(report, row)));
+    answer
 }
 
-#[derive(Serialize)]
-struct ChangeAnswer {
-    n: f64,
-    above: &'static str,
-}
-
-#[derive(Serialize)]
-struct WinnerAnswer {
-    from: u64,
-    to: u64,
-    side: Option<&'static str>,
-}
-
-impl<'a> CrossoverAnswer<'a> {
-    fn of(found: &Crossover<'a>, versus: Versus<'_>) -> CrossoverAnswer<'a> {
-        let at = |place| if let Place::At(size) = place { Some(size) } else { None };
-        let word = |place| match place {
-            Place::Below => "below",
-            Place::At(_) => "within",
-            Place::Beyond => "beyond",
-        };
-        let faster_from = format!("{}_faster_from", versus.key(Contender::B));
-        let change = |&(n, above): &(f64, Contender)| ChangeAnswer { n, above: versus.key(above) };
-        let winner = |found: &Stretch| WinnerAnswer {
-            from: found.first,
-            to: found.last,
-            side: found.winner.map(|winner| versus.key(winner)),
-        };
-        CrossoverAnswer {
-            kind: found.kind.key(),
-            family: found.family.into(),
-            smallest: found.smallest,
-            largest: found.largest,
-            faster_from: BTreeMap::from([(faster_from, found.from.and_then(at))]),
-            state: found.from.map_or("open", word),
-            interval: found.interval.map(at),
-            interval_ends: found.interval.map(word),
-            changes: found.changes.iter().map(change).collect(),
-            words: crossover_clause(found, versus),
-            winners: found.stretches.iter().map(winner).collect(),
-            unreliable: found.is_unreliable,
-        }
+/// A's time over B's, with the variants, backends and times of both under `cpu`, `cpu_backend`, `cpu_s` and so on.
+fn speed_up_answer(report: &Report, pair: &Pair<'_>) -> Value {
+    let repaid = FirstUse::of(report, pair.b).and_then(|first| repayment(&first, pair));
+    // `null` unless `break_even` is `after_calls`.
+    let calls = if let Some(Repayment::After(calls)) = repaid { Some(calls) } else { None };
+    let break_even = repaid.map(|repaid| match repaid {
+        Repayment::After(_) => "after_calls",
+        Repayment::Never => "never",
+        Repayment::Open => "open",
+    });
+    let mut answer = json!({ "ratio": pair.speed_up.0, "break_even_calls": calls });
+    set_if(&mut answer, "break_even", break_even);
+    // A time has grade D, or is a device time that the clock limits.
+    set_if(&mut answer, "unreliable", pair.is_unreliable().then_some(true));
+    for (one, row, time) in [(Contender::A, pair.a, pair.a_s), (Contender::B, pair.b, pair.b_s)] {
+        let key = pair.versus.key(one);
+        answer[key] = json!(row.variant);
+        answer[format!("{key}_backend")] = json!(row.backend);
+        answer[format!("{key}_s")] = json!(time);
     }
-}
-
-#[derive(Serialize)]
-struct SizeAnswer<'a> {
-    n: u64,
-    #[serde(flatten)]
-    family: FamilyAnswer<'a>,
-    speed_ups: BTreeMap<&'static str, SpeedUpAnswer<'a>>,
-    /// The resident speed-up with gpubench's tuned code on both sides.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tuned: Option<SpeedUpAnswer<'a>>,
-    /// The share of peak that the best row of each contender reaches.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    of_peak: PerContender<PeakAnswer<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    first_use: Option<FirstUse>,
-}
-
-impl<'a> SizeAnswer<'a> {
-    fn of(report: &Report, comparison: &Comparison<'a>) -> SizeAnswer<'a> {
-        let speed_up = |kind: Kind| Some((kind.key(), SpeedUpAnswer::of(report, &comparison.pair(kind)?)));
-        let of_peak = |(one, row): (Contender, Option<&'a Row>)| {
-            let row = row?;
-            let answer =
-                PeakAnswer { backend: &row.backend, variant: &row.variant, share: share(report, row)? };
-            Some((comparison.versus.key(one), answer))
-        };
-        let bests = Contender::BOTH.into_iter().zip(comparison.bests());
-        SizeAnswer {
-            n: comparison.n,
-            family: comparison.family.into(),
-            speed_ups: Kind::ALL.into_iter().filter_map(speed_up).collect(),
-            tuned: comparison.tuned_pair(Kind::Resident).map(|pair| SpeedUpAnswer::of(report, &pair)),
-            of_peak: bests.filter_map(of_peak).collect(),
-            first_use: comparison.b.and_then(|row| FirstUse::of(report, row)),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct SpeedUpAnswer<'a> {
-    /// A's time over B's.
-    ratio: Estimate,
-    /// Whether a time has grade D, or is a device time that the clock limits.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    unreliable: bool,
-    /// The variants, under `cpu` and `gpu`, or `a` and `b`.
-    #[serde(flatten)]
-    variants: PerContender<&'a str>,
-    /// The backends of the variants, under `cpu_backend` and so on.
-    #[serde(flatten)]
-    backends: BTreeMap<String, &'a str>,
-    /// The times of the variants, under `cpu_s` and so on.
-    #[serde(flatten)]
-    times: BTreeMap<String, Estimate>,
-    /// `null` unless `break_even` is `after_calls`.
-    break_even_calls: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    break_even: Option<&'static str>,
-}
-
-impl<'a> SpeedUpAnswer<'a> {
-    fn of(report: &Report, pair: &Pair<'a>) -> SpeedUpAnswer<'a> {
-        let repaid = FirstUse::of(report, pair.b).and_then(|first| repayment(&first, pair));
-        let versus = pair.versus;
-        let [a, b] = Contender::BOTH.map(|one| versus.key(one));
-        SpeedUpAnswer {
-            ratio: pair.speed_up.0,
-            unreliable: pair.is_unreliable(),
-            variants: [(a, pair.a.variant.as_str()), (b, pair.b.variant.as_str())].into(),
-            backends: [(a, pair.a), (b, pair.b)]
-                .map(|(key, row)| (format!("{key}_backend"), row.backend.as_str()))
-                .into(),
-            times: [(a, pair.a_s), (b, pair.b_s)].map(|(key, time)| (format!("{key}_s"), time)).into(),
-            break_even_calls: match repaid {
-                Some(Repayment::After(calls)) => Some(calls),
-                _ => None,
-            },
-            break_even: repaid.map(|repaid| match repaid {
-                Repayment::After(_) => "after_calls",
-                Repayment::Never => "never",
-                Repayment::Open => "open",
-            }),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct PeakAnswer<'a> {
-    backend: &'a str,
-    variant: &'a str,
-    #[serde(flatten)]
-    share: Share,
+    answer
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
 //! Groups the warnings of the shown times by kind, for every format that lists them.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 
 use gpubench_analysis::answer::{has_both_caches, sections};
 use gpubench_report::measure::grade::{Warning, WarningKind};
-use gpubench_report::report::{Execute, Report, Row};
+use gpubench_report::report::{Report, Row};
 use gpubench_text::count::{agree, counted};
 
 /// Cells with a warning of one kind.
 pub(crate) struct Caution<'a> {
     pub(crate) kind: WarningKind,
-    /// The cells and their warnings, the worst first; never empty.
+    /// The cells and their warnings, those of the worst grade first; never empty.
     pub(crate) cells: Vec<(&'a Row, &'a Warning)>,
     /// Set where names of cells must include the state of the caches.
     names_cache: bool,
@@ -50,43 +50,9 @@ pub(crate) fn cautions(report: &Report, all_variants: bool) -> Vec<Caution<'_>> 
             }
         }
     }
-    for caution in &mut found {
-        let kind = caution.kind;
-        caution.cells.sort_by(|a, b| worse(kind, *a, *b));
-    }
-    found.sort_by_key(|caution| std::cmp::Reverse((caution.worst().at_best, caution.cells.len())));
+    found.iter_mut().for_each(|caution| caution.cells.sort_by_key(|(_, warning)| Reverse(warning.at_best)));
+    found.sort_by_key(|caution| Reverse((caution.worst().at_best, caution.cells.len())));
     found
-}
-
-/// Orders cells of one kind, the worse first: by the grade that is left, then by the figure.
-fn worse(kind: WarningKind, a: (&Row, &Warning), b: (&Row, &Warning)) -> Ordering {
-    let figure = |row: &Row| row.execute.as_ref().map_or(0.0, |execute| severity(kind, execute));
-    b.1.at_best.cmp(&a.1.at_best).then(figure(b.0).total_cmp(&figure(a.0)))
-}
-
-/// A figure that is larger for worse cells of one kind; 0 where the report has none.
-fn severity(kind: WarningKind, execute: &Execute) -> f64 {
-    let samples = execute.samples_s.len() as f64;
-    match kind {
-        WarningKind::Spread => execute.summary().relative_spread(),
-        WarningKind::Drift => execute.drift.map_or(0.0, |drift| drift.relative),
-        WarningKind::Throttled => {
-            f64::from(execute.throttled + execute.discarded) / (samples + f64::from(execute.discarded))
-        }
-        WarningKind::FewSamples => -samples,
-        WarningKind::LaunchBound => -execute.median_s,
-        WarningKind::Bimodal => execute.modes.map_or(0.0, |modes| modes.high / modes.low),
-        WarningKind::Disturbed => {
-            execute.context_switches.iter().filter(|switches| **switches > 0).count() as f64 / samples
-        }
-        WarningKind::PageFaults => execute.page_faults.map_or(0.0, |f| f.minor.max(1e9 * f.major)),
-        WarningKind::OtherProcess
-        | WarningKind::BusyMachine
-        | WarningKind::CpuQuota
-        | WarningKind::EndedEarly
-        | WarningKind::Setup
-        | WarningKind::NotWarm => 0.0,
-    }
 }
 
 impl Caution<'_> {
@@ -147,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_three_worst_of_many_cells_are_named_with_the_worst_text() {
+    fn three_of_many_cells_are_named_those_of_the_worst_grade_first() {
         let mut report = example::empty();
         for (index, half_width) in [0.02, 0.3, 0.04, 0.01, 0.1].into_iter().enumerate() {
             let mut row = example::measured("fft", 10 * (index as u64 + 1), "cpu", "realfft", 1e-3);
@@ -155,14 +121,13 @@ mod tests {
             let grade = if half_width > 0.2 { Grade::D } else { Grade::B };
             example::warn(&mut row, WarningKind::Spread, grade, &text, "more time");
             example::warn(&mut row, WarningKind::Spread, Grade::B, "a second of its kind", "none");
-            row.execute.as_mut().unwrap().ci95_s = [1e-3 * (1.0 - half_width), 1e-3 * (1.0 + half_width)];
             report.rows.push(row);
         }
         let found = cautions(&report, false);
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].cells.len(), found[0].text().as_str()), (5, "worst: half is 0.3"));
         let expected =
-            "fft N=20 f32 cpu/realfft, fft N=50 f32 cpu/realfft, fft N=30 f32 cpu/realfft and 2 more";
+            "fft N=20 f32 cpu/realfft, fft N=10 f32 cpu/realfft, fft N=30 f32 cpu/realfft and 2 more";
         assert_eq!(found[0].which(), expected);
         report.rows[0].cache = Cache::Hot;
         assert!(cautions(&report, false)[0].which().starts_with("fft N=20 f32 cpu/realfft cold, "));

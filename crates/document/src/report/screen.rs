@@ -71,7 +71,6 @@ pub fn first_screen(report: &Report, folder: Option<&Path>, shown: Option<&Path>
     notes.extend((hidden > 0).then(|| format!("and {hidden} more rows (--tables)")));
     notes.extend(table.as_ref().and_then(|table| marks(report, table)));
     notes.extend(if every_case { sweeps.times() } else { None });
-    notes.extend(sweeps.rivals(shows_sides));
     notes.extend(sweeps.costs());
     notes.extend(libraries_note(&sweeps, &missing));
     let problems = summary(report).filter(|_| has_other_problems(report, &missing));
@@ -384,33 +383,6 @@ impl<'a> Sweeps<'a> {
             Some(fields)
         };
         titleless(columns, self.rows_of(every_case).into_iter().filter_map(of_case).collect())
-    }
-
-    /// The time over the fastest of each side's backends and numbers of threads, at the largest sizes.
-    fn rivals(&self, shows_sides: bool) -> Vec<String> {
-        let sentence = |one: Contender| {
-            let groups = RivalGroups::of(self, one);
-            let of_sweep = |sweep: &Sweep<'_>| {
-                let rows = timed_rows(sweep.compared().last()?, one);
-                let (_, best_s) = rows.first()?;
-                let over = |(group, best): (&String, Option<&TimedRow<'_>>)| {
-                    Some(format!("{group} {}", SpeedUp(best?.1.over(*best_s)?).factor_text()))
-                };
-                let factors: Vec<String> =
-                    groups.names.iter().zip(groups.bests(&rows)).filter_map(over).collect();
-                Some(format!("{} {}", sweep.name, factors.join(", ")))
-            };
-            let found: Vec<String> = self.all.iter().filter_map(of_sweep).collect();
-            (groups.are_several() && !found.is_empty()).then(|| {
-                format!(
-                    "{} at the largest N, time over the fastest: {}.",
-                    self.versus.label(one),
-                    found.join("; ")
-                )
-            })
-        };
-        let asked = shows_sides && !self.versus.is_named();
-        Contender::BOTH.into_iter().filter(|_| asked).filter_map(sentence).collect()
     }
 
     /// The times behind a table of few rows.

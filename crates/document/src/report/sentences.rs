@@ -4,14 +4,12 @@ use gpubench_ops as op;
 use gpubench_report::report::Report;
 use gpubench_text::count::counted;
 
-use super::{resource_and_rate, share_in_words};
 use crate::report::crossover_text::{crossover_clause, neither};
 use gpubench_analysis::answer::cost::Kind;
 use gpubench_analysis::answer::crossover::crossover;
 use gpubench_analysis::answer::{
     Comparison, Contender, Estimate, Kinds, Names, Pair, Section, Versus, sections,
 };
-use gpubench_ops::peak_share::share;
 
 /// Returns one sentence about all ops, then one per op, element type, cache state and family.
 pub fn paragraph(report: &Report) -> Vec<String> {
@@ -93,7 +91,7 @@ fn about(report: &Report, section: &Section<'_>) -> Option<String> {
         let (memory, clause) = (kinds.memory(kind), crossover_clause(&whole, section.versus));
         text += &format!(". End to end{memory} {clause}; at N = {at} {}", faster(&pair));
     }
-    Some(text + &peaks(report, &pair) + ".")
+    Some(text + ".")
 }
 
 /// `the GPU is 31x faster`; only the interval where neither contender is measurably faster.
@@ -108,23 +106,6 @@ fn faster(pair: &Pair<'_>) -> String {
             let mark = if pair.is_unreliable() { " (unreliable)" } else { "" };
             format!("{} is {} faster{mark}", pair.versus.noun(winner), pair.speed_up.factor_text())
         }
-    }
-}
-
-/// `. There the GPU reaches 94 % of its peak FLOP rate, the CPU 81 % of its peak bandwidth`.
-fn peaks(report: &Report, pair: &Pair<'_>) -> String {
-    let reach = |(one, row)| {
-        let share = share(report, row)?;
-        let (percent, [_, rate]) = (share_in_words(share), resource_and_rate(share));
-        Some((pair.versus.noun(one), format!("{percent} of its peak {rate}")))
-    };
-    let reached = [(Contender::B, pair.b), (Contender::A, pair.a)].map(reach);
-    match reached.into_iter().flatten().collect::<Vec<_>>().as_slice() {
-        [(one, share), (other, other_share)] => {
-            format!(". There {one} reaches {share}, {other} {other_share}")
-        }
-        [(one, share)] => format!(". There {one} reaches {share}"),
-        _ => String::new(),
     }
 }
 

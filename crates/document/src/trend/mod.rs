@@ -4,7 +4,7 @@ pub mod labels;
 
 use gpubench_analysis::trend::select::MIN_REPORTS;
 use gpubench_analysis::trend::{CellSeries, TimeStep, Trend, left_out_text};
-use gpubench_report::report::quantity::{spread_text, time_text};
+use gpubench_report::report::quantity::time_text;
 use gpubench_text::count::{and_more, counted};
 
 use self::labels::{also_changed, change, label, minute, other_operands, percent, revision, span, status};
@@ -100,16 +100,8 @@ fn folded(trend: &Trend) -> Vec<String> {
         lines.push(format!("{changes}: run the sweep again to distinguish a step from an outlier"));
     }
     if !long.is_empty() {
-        let mut noises: Vec<f64> = long.iter().filter_map(|series| series.fit.noise).collect();
-        noises.sort_by(f64::total_cmp);
-        let [min, middle, max] =
-            [0, noises.len() / 2, noises.len() - 1].map(|index| spread_text(noises[index]));
-        let noise = match long.len() {
-            1 | 2 => format!("noise up to {max}"),
-            _ => format!("noise {min} to {max}, median {middle}"),
-        };
         let (series, threshold) = (counted(long.len(), "series"), percent(trend.threshold));
-        lines.push(format!("{series} steady (no step >= {threshold}); {noise}"));
+        lines.push(format!("{series} steady (no step >= {threshold})"));
     }
     if !short.is_empty() {
         let series = counted(short.len(), "series");

@@ -48,7 +48,7 @@ pub use plot::{names, plot};
 use roofline::Roofline;
 pub use selection::{ChartKind, Selection};
 use sheet::{Sheet, sheets};
-pub(crate) use svg::{base64, font_faces};
+pub(crate) use svg::font_faces;
 use text::captions;
 
 /// Returns whether a file of that name, without extension, is a chart of a report.

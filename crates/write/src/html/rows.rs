@@ -7,13 +7,9 @@ use gpubench_analysis::answer::{Comparison, Section, has_both_caches, sections};
 use gpubench_document::report::parts::row_id;
 use gpubench_ops::{self as op, peak_share};
 use gpubench_report::case::{Family, density_text};
-use gpubench_report::report::file::gzip;
 use gpubench_report::report::quantity::{error_text, spread_text, three_digits};
 use gpubench_report::report::{Execute, Outcome, Report, Row};
 use gpubench_text::count::counted;
-
-use crate::chart::base64;
-use crate::report::csv::csv;
 
 use super::details::details;
 use super::markup::{Element, Html, classed, element};
@@ -67,23 +63,7 @@ pub(crate) fn rows(report: &Report, prefix: &str) -> Html {
     let paper =
         "The best variants of each side. The page on a screen, report.csv and report.json have every row.";
     let paper = classed("p", "note on-paper").holding(paper);
-    controls(report, count).and(paper).and(framed("every row", table)).and(download(report))
-}
-
-/// Bytes of the largest table of rows that the page carries as a file too.
-const MAX_CSV_BYTES: usize = 2 << 20;
-
-/// A link to the rows as a compressed CSV file, which the page contains, for use in other programs.
-fn download(report: &Report) -> Html {
-    let csv = csv(report);
-    if csv.len() > MAX_CSV_BYTES {
-        return Html::default();
-    }
-    let Ok(packed) = gzip(csv.as_bytes()) else { return Html::default() };
-    let data = format!("data:application/gzip;base64,{}", base64(&packed));
-    let name = "report.csv.gz";
-    let link = element("a").with("download", name).with("href", &data).holding(name);
-    classed("p", "note download").holding("The rows with every figure: ").holding(link).into()
+    controls(report, count).and(paper).and(framed("every row", table))
 }
 
 /// The best rows of a case by any kind of speed-up; every row of an op that does not ask which side is faster.

@@ -214,23 +214,6 @@ fn libraries_of_one_side_are_compared_with_the_fastest() {
 }
 
 #[test]
-fn backends_and_threads_of_a_compared_side_are_on_the_screen() {
-    let mut report = example::of([
-        example::measured("matmul", 100, "cpu", "openblas", 1e-3),
-        example::measured("matmul", 100, "mine", "lists", 30e-3),
-        example::measured("matmul", 100, "cpu", "openblas@1", 4e-3),
-        example::measured("matmul", 100, "cuda", "cublas", 1e-4),
-    ]);
-    report.rows[1].side = Side::Cpu;
-    let text = words(&screen(&report, false));
-    let expected = "CPU at the largest N, time over the fastest: matmul cpu 1.00x, mine ";
-    assert!(text.contains(expected), "{text}");
-    assert!(text.contains(", cpu on 1 thread "), "{text}");
-    report.rows.drain(1..3);
-    assert!(!screen(&report, false).contains("time over the fastest"));
-}
-
-#[test]
 fn a_cost_without_a_rival_is_listed() {
     let mut report = example::of([
         example::measured("host-loop", 100, "cpu", "parallel", 10e-6),

@@ -94,13 +94,12 @@ spgemm f32, density 0.01, cold cache
     N  best CPU  time  ±  grade  best GPU  time  ±  grade  speed-up  error
   512  -            -  -  -      -            -  -  -      -             -
 
-* launch-bound: less than three times the timer overhead (empty kernel 2.70 µs).
+* launch-bound: less than three times the timer overhead.
 Best correct variant per side. ±: half the 95 % interval of the median.
 Error: the larger of both sides, relative to its bound (share in parentheses).
 Grades: A precise and undisturbed, B comparable, C an estimate, D not reliable.
-Kernel speed-up: no launch, no copies; CPU by host clock, GPU by device clock.
+Kernel speed-up: each side's own clock, no launch, no copies. !: unreliable.
 Cold cache: gpubench flushes the operands from the caches before each sample.
-Samples in 3 interleaved rounds until ± is 0.5% (GPU), 1.0% (CPU) or time is up.
 
 2 of 4 times of the fastest variants have a grade below A:
   spread        1 cell  half the 95 % interval is 5.0 % of the median; 1.0 % was

@@ -20,9 +20,6 @@ use gpubench_text::cut::fitted;
 /// Unconfirmed times beyond this factor are drawn at the edge of the plot.
 const MAX_UNCONFIRMED_FACTOR: f64 = 1.5;
 
-/// Largest number of charts; drawing one takes about 0.05 s, and nobody looks through thousands.
-const MAX_CHARTS: usize = 100;
-
 /// Largest number of characters of the name of a series.
 const MAX_NAME_CHARS: usize = 60;
 
@@ -35,30 +32,9 @@ pub(super) fn files(trend: &Trend, format: Format, theme: Theme) -> anyhow::Resu
     pictures(&charts, &[format], theme)
 }
 
-/// Builds the charts in the order of the series. Of too many series, those with the largest changes have charts.
+/// Builds a chart per series.
 pub(super) fn charts(trend: &Trend) -> Vec<LineChart> {
-    let mut chosen: Vec<(usize, &CellSeries)> = trend.series.iter().enumerate().collect();
-    // Stable, so that the first of equal series have charts.
-    chosen.sort_by(|(_, a), (_, b)| largest_change(b).total_cmp(&largest_change(a)));
-    chosen.truncate(MAX_CHARTS);
-    chosen.sort_by_key(|(index, _)| *index);
-    chosen.into_iter().map(|(index, series)| chart(trend, index, series)).collect()
-}
-
-/// Returns one line that says which series have no chart because there are too many; `None` if all have one.
-pub fn missing_charts_text(trend: &Trend) -> Option<String> {
-    let all = trend.series.len();
-    (all > MAX_CHARTS).then(|| {
-        format!(
-            "charts show the {MAX_CHARTS} of {all} series with the largest changes: name fewer with --ops and --variants; \
-             the other formats have all"
-        )
-    })
-}
-
-/// Returns the largest factor of a step in a series; 1 without any.
-fn largest_change(series: &CellSeries) -> f64 {
-    series.changes().map(|(step, _)| step.factor()).fold(1.0, f64::max)
+    trend.series.iter().enumerate().map(|(index, series)| chart(trend, index, series)).collect()
 }
 
 fn chart(trend: &Trend, index: usize, series: &CellSeries) -> LineChart {

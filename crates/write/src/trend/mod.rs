@@ -4,8 +4,6 @@ mod charts;
 #[cfg(test)]
 mod tests;
 
-pub use charts::missing_charts_text;
-
 use crate::chart::{Format as ChartFormat, Theme};
 use crate::terminal::{Screen, blocks};
 use gpubench_document::table::{Column, Field, Table};

@@ -193,14 +193,6 @@ pub fn list(folder: &Path) -> Result<Vec<(PathBuf, Result<Baseline>)>> {
     Ok(paths.filter_map(|path| open(&path).transpose().map(|baseline| (path, baseline))).collect())
 }
 
-/// Returns the names of the baselines in `folder`, sorted, for a message; none if the folder cannot be read.
-pub fn names(folder: &Path) -> Vec<String> {
-    let saved = visible(folder).unwrap_or_default().into_iter().filter(|path| path.join(FILE_NAME).is_file());
-    let names = saved.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()));
-    // Names that `save` accepts have no characters that could harm a terminal.
-    names.filter(|name| check_name(name).is_ok()).collect()
-}
-
 /// Lists the entries of `folder` that are not hidden, sorted.
 pub(crate) fn visible(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;

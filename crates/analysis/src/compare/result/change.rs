@@ -7,6 +7,7 @@ use gpubench_report::measure::grade::Grade;
 use gpubench_text::count::counted;
 use gpubench_text::words::json_word;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 /// The verdict on one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -68,6 +69,7 @@ pub enum InconclusiveReason {
 }
 
 /// The times of one side of a cell, over its runs.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Number of runs with a time.
@@ -79,13 +81,10 @@ pub struct Measured {
     /// Median over runs of the runs' medians, in seconds.
     pub median_s: f64,
     /// Median over runs of the multiprocessor clock, in MHz.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sm_mhz: Option<f64>,
     /// The worst grade of the runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grade: Option<Grade>,
     /// The error that was closest to its bound.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Checked>,
 }
 
@@ -119,19 +118,19 @@ pub struct ComparedCell {
 }
 
 /// A group of cells.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparedMean {
     /// Name of the op; absent where cells of all ops are in the mean.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<String>,
     /// Name of the backend; absent where cells of all backends are in the mean.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend: Option<String>,
     /// Cells in the mean: those with a time in every run of both sides.
     pub cells: usize,
 }
 
 /// The result for a cell or a mean.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judgement<T> {
     /// The cell or the mean.
@@ -140,42 +139,31 @@ pub struct Judgement<T> {
     /// The verdict.
     pub verdict: Verdict,
     /// The reason, where the verdict is inconclusive.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inconclusive_reason: Option<InconclusiveReason>,
     /// The reason in one line without the subject's name: `1.31x slower (1.28 to 1.34)`, `was measured, now: out of memory`.
     /// It begins with the change, if that is the reason.
     pub reason: String,
     /// The next step; `None` where there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     /// Time of NEW over time of OLD: above 1 is slower.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
     /// The 95 % interval of that ratio.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
     /// Probability of a ratio at least this far from 1 if nothing changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
     /// This probability, corrected for the number of cells or means tested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_corrected: Option<f64>,
     /// Probability that ranks of a cell's rounds differ this much if nothing changed, by a permutation test; `None` for too few.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_rounds: Option<f64>,
     /// The smallest relative slowdown that these data detect with a probability of 80 %: 0.04 is 4 %.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_detectable_change: Option<f64>,
     /// Relative standard deviation between runs, as used in the test.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variation_between_runs: Option<f64>,
     /// The relative threshold: 0.05 is 5 %.
     pub threshold: f64,
     /// The times of a cell in OLD, if it has any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old: Option<Measured>,
     /// The times of a cell in NEW, if it has any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new: Option<Measured>,
 }
 

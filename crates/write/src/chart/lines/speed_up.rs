@@ -8,7 +8,6 @@ use gpubench_ops as op;
 use gpubench_report::case::Family;
 use gpubench_report::report::Row;
 use gpubench_report::report::quantity::time_text;
-use gpubench_text::grouped::grouped;
 
 use super::{CrossingMark, LineChart, PlotLines, extremes, legend, mark_notes, sizes};
 use crate::chart::ChartKind;
@@ -90,7 +89,6 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
     let versus = sheet.versus();
     let heading = format!("{} faster from N", versus.label(Contender::B));
     legend.extend(LegendRow::notes(&heading, crossed.collect()));
-    legend.extend(lone_part.map(pairings).unwrap_or_default());
     legend.extend(mark_notes(&series));
     let frame = Frame {
         name: sheet.name(ChartKind::SpeedUp.name()),
@@ -235,24 +233,6 @@ pub(crate) fn crossing(line: &SpeedUpLine<'_>) -> Option<CrossingMark> {
     let mark = if found.is_unreliable { "!" } else { "" };
     let label = format!("N = {}{mark}", size_text(size, found.interval));
     Some(CrossingMark { hue: line.series.style.hue, size, interval: found.interval.map(end), label })
-}
-
-/// The variants of the speed-ups at the largest size, a line for the kinds with the same.
-fn pairings(part: &Part<'_>) -> Vec<LegendRow> {
-    let all = report_kinds(part);
-    let pairs = kinds(part).iter().filter_map(|&kind| {
-        let (n, pair) = largest(&part.section.comparisons, kind)?;
-        let [b, a] = [pair.b, pair.a].map(|row| part.names.name(row));
-        Some((format!("{b} / {a} at {n}"), all.name(kind)))
-    });
-    let lines = match grouped(pairs).as_slice() {
-        [(pair, _)] => vec![pair.clone()],
-        several => {
-            several.iter().flat_map(|(pair, kinds)| [kinds.join("; ") + ":", indented(pair)]).collect()
-        }
-    };
-    let [a, b] = Contender::BOTH.map(|one| part.section.versus.label(one));
-    LegendRow::notes(&format!("Best {b} / best {a}"), lines)
 }
 
 fn indented(text: &str) -> String {
