@@ -3,11 +3,9 @@
 import numpy as np
 
 from .errors import CellFailed
-from .generator import BF16, stacked
+from .generator import DTYPES, stacked, widened
 
-NAMES = {
-    "float32": "f32", "float64": "f64", "float16": "f16", BF16.name: "bf16", "complex64": "c64", "complex128": "c128", "int32": "i32"
-}
+NAMES = {np.dtype(dtype).name: name for name, dtype in dict(DTYPES, i32=np.int32).items()}
 
 
 def write(path, arrays):
@@ -31,14 +29,7 @@ def columns(arrays):
 
 def moments(numbers):
     """Returns sum, mean and standard deviation as the answer of a reduction: float64 for every element type."""
-    return columns([np.array([_number(number) for number in numbers], np.float64)])
-
-
-def _number(array):
-    """Returns an array of one real number as a number."""
-    if array.dtype != BF16:
-        return float(array)
-    return float((array["bf16"].astype(np.uint32) << np.uint32(16)).view(np.float32))
+    return columns([np.array([float(widened(number)) for number in numbers], np.float64)])
 
 
 def factors(arrays):

@@ -14,7 +14,7 @@ from .accelerator import EventBackend
 from .backend import finding
 from .errors import Unavailable
 from .generator import MASK, ON_DEVICE
-from .job import Job, call_of, into, product, product_into, spectrum
+from .job import Job, call_of, into, moments_of, product, product_into, spectrum
 from .storage import Storage
 
 # Spins for a number of cycles of the multiprocessor, as `torch.cuda._sleep` does.
@@ -212,12 +212,15 @@ def _posv(backend, case, operands):
 
 
 def _moments(a):
-    # A sum of float16 may exceed its range.
-    of = dict(dtype=cupy.float32) if a.dtype.itemsize == 2 else {}
-    return cupy.sum(a, **of), cupy.mean(a, **of), cupy.std(a, **of)
+    return cupy.sum(a), cupy.mean(a), cupy.std(a)
 
 
-_default_reduction = call_of(_moments, list, answers.moments)
+def _moments_of_half(a):
+    # The sums, also that of squares for the deviation, may exceed float16.
+    return cupy.sum(a, dtype=cupy.float32), cupy.mean(a, dtype=cupy.float32), cupy.std(a, dtype=cupy.float32)
+
+
+_default_reduction = moments_of(_moments, _moments_of_half)
 _DEFAULT, _TF32 = cupy._core._routines_linalg.COMPUTE_TYPE_DEFAULT, cupy._core._routines_linalg.COMPUTE_TYPE_TF32
 
 CupyBackend.JOBS = {

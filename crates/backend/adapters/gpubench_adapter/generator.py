@@ -19,10 +19,19 @@ _WEIGHTS = np.arange(CHUNK, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 ON_DEVICE = 1 << 20
 # Words by the bytes of an element. A complex128 is two of them.
 _WORDS = {2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.uint64}
-# Elements of bfloat16, which NumPy lacks: their bits.
+# Elements of bfloat16, which NumPy lacks: their bits, on which NumPy does no arithmetic.
 BF16 = np.dtype([("bf16", np.uint16)])
+# Element types of operands by name.
+DTYPES = {
+    "f32": np.float32, "f64": np.float64, "bf16": BF16, "f16": np.float16, "c64": np.complex64, "c128": np.complex128
+}
 # Leading bits of a uniform value by the bytes of an element.
 _BITS = {2: 11, 4: 24, 8: 53}
+
+
+def widened(array):
+    """Returns an array of bfloat16 in float32, and others as they are."""
+    return (array["bf16"].astype(np.uint32) << np.uint32(16)).view(np.float32) if array.dtype == BF16 else array
 
 
 class Csr:

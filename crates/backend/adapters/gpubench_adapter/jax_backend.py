@@ -12,7 +12,7 @@ from .backend import Backend, finding, timed
 from .errors import Unavailable
 from .generator import BF16
 from .job import Job, of_factors, transform_of
-from .storage import Storage, number
+from .storage import Storage
 
 # Bytes of arrays that are copied to the host to weigh them. `weighed` is compiled for every shape, which takes longer.
 WEIGHED_ON_HOST = 32 << 20
@@ -66,8 +66,10 @@ def exchanged(array, element, value):
 @jax.jit
 def weighed(array):
     """Returns `generator.weigh` of an array, computed where it is."""
-    kind = jnp.uint32 if array.dtype.itemsize == 4 else jnp.uint64
-    words = jax.lax.bitcast_convert_type(array, kind).reshape(-1).astype(jnp.uint64)
+    kind = {2: jnp.uint16, 4: jnp.uint32}.get(array.dtype.itemsize, jnp.uint64)
+    # Two parts of 32 bits become one word.
+    parts = jnp.stack([array.real, array.imag], -1) if jnp.iscomplexobj(array) else array
+    words = jax.lax.bitcast_convert_type(parts, kind).reshape(-1).astype(jnp.uint64)
     return jnp.sum((words + 1) * (2 * jnp.arange(words.size, dtype=jnp.uint64) + 1))
 
 
@@ -103,13 +105,12 @@ class JaxStorage(Storage):
     def exchange(self, operand, element, value):
         if not self.is_sparse(operand):
             array, old = exchanged(operand, element, value)
-            return array, number(old)
+            return array, old.item()
         values, old = exchanged(operand.data, element, value)
-        return self.sparse(operand.indptr, operand.indices, values, operand.shape), float(old)
+        return self.sparse(operand.indptr, operand.indices, values, operand.shape), old.item()
 
     def weigh(self, array):
-        has_words = array.dtype.kind == "f" and array.dtype.itemsize >= 4
-        on_device = has_words and self.device.platform != "cpu" and array.nbytes > WEIGHED_ON_HOST
+        on_device = self.device.platform != "cpu" and array.nbytes > WEIGHED_ON_HOST
         return int(weighed(array)) if on_device else super().weigh(array)
 
     def memory(self, array):
@@ -210,9 +211,9 @@ def _matmul(precision):
 
 
 def _reduction(a):
-    # A sum of elements of 16 bits may exceed their range.
+    # The sum of elements of 16 bits may exceed their range.
     of = jnp.float32 if a.dtype.itemsize == 2 else None
-    return jnp.sum(a, dtype=of), jnp.mean(a, dtype=of), jnp.std(a, dtype=of)
+    return jnp.sum(a, dtype=of), jnp.mean(a, dtype=of), jnp.std(a)
 
 
 def _solve_by_cholesky(a, b):

@@ -119,6 +119,11 @@ def call_of(function, parts=None, finish=None):
     return lambda backend, case, operands: Job(backend.storage, operands, function, parts, finish)
 
 
+def moments_of(function, of_half):
+    """Returns the preparation of a reduction, by the second function for elements of 16 bits."""
+    return lambda backend, case, operands: call_of(of_half if case.is_half else function, list, answers.moments)(backend, case, operands)
+
+
 def transform_of(fft, case, axes="axes"):
     """Returns the function of a module that transforms all axes of a case but that of a batch; `axes` is its name for them."""
     if len(case.axes) == 3:

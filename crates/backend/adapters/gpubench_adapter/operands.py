@@ -7,12 +7,9 @@ import numpy as np
 
 from . import host
 from .errors import CellFailed, OutOfMemory, Unavailable
-from .generator import BF16, Csr, Stream, fingerprint, short_uniforms, sparse
+from .generator import DTYPES, Csr, Stream, fingerprint, short_uniforms, sparse
 from . import own_job, own_mtx
 
-DTYPES = {
-    "f32": np.float32, "f64": np.float64, "bf16": BF16, "f16": np.float16, "c64": np.complex64, "c128": np.complex128
-}
 # Expected entries of a sparse operand that certainly fit into 32-bit offsets.
 MAX_EXPECTED_ENTRIES = 2.147e9
 # Elements of the systems of a batch that are made together: many small systems, or one that is larger.
@@ -56,6 +53,16 @@ class Case:
     def form(self, *names):
         """Returns the shape of an array in a library: the batch, if the case has one, then these dimensions."""
         return tuple(self.extent(name) for name in ((BATCH,) if self.has_batch else ()) + names)
+
+    @property
+    def is_half(self):
+        """Whether elements have 16 bits, so that sums need more."""
+        return self.dtype.itemsize == 2
+
+    @property
+    def is_complex(self):
+        """Whether elements have a real and an imaginary part."""
+        return self.dtype.kind == "c"
 
     @property
     def has_batch(self):
@@ -125,7 +132,7 @@ def _positive_definite(case):
     a, together = np.empty((systems, n, n), case.dtype), max(1, SYSTEMS_ELEMENTS // n**2)
     for start in range(0, systems, together):
         end = min(start + together, systems)
-        a[start:end] = _grams(case.seed, n, start, end, case.dtype.kind == "c")
+        a[start:end] = _grams(case.seed, n, start, end, case.is_complex)
     return a.reshape(case.form("n", "n"))
 
 
@@ -189,7 +196,7 @@ def footprint(case):
     """Returns the bytes of operands and answer."""
     if case.op == "fft":
         # The spectrum of real elements has two numbers for each.
-        arrays = 2 if case.dtype.kind == "c" else 3
+        arrays = 2 if case.is_complex else 3
         return arrays * math.prod(case.form(*case.axes)) * case.dtype.itemsize
     if case.op in ARRAYS:
         elements = sum(math.prod(case.form(*names)) for names in ARRAYS[case.op])
@@ -214,9 +221,9 @@ def admit(case):
     """
     needed = 2 * footprint(case)
     if case.op == "solve" and case.matrix is None:
-        # X and its product of the systems that are made together, in float64.
+        # X and its product of the systems that are made together, in float64; if they are complex, also the conjugate of X.
         together = min(case.extent(BATCH) * case.extent("n") ** 2, max(case.extent("n") ** 2, SYSTEMS_ELEMENTS))
-        needed = max(needed, footprint(case) + 16 * together)
+        needed = max(needed, footprint(case) + (48 if case.is_complex else 16) * together)
     free = host.free_memory()
     if free is not None and needed > free:
         gib = tuple(amount / 2**30 for amount in (needed, free))

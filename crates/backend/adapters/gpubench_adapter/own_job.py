@@ -6,7 +6,7 @@ import json
 import numpy as np
 
 from .errors import CellFailed
-from .generator import Csr
+from .generator import Csr, widened
 from .job import Job
 from .own_op import check_present, kind_of
 from .storage import Storage
@@ -195,9 +195,9 @@ class OwnJob(Job):
 
     def _host(self, leaf):
         try:
-            return self.storage.host(leaf)
+            return widened(self.storage.host(leaf))
         except TypeError:
-            # PyTorch's bfloat16 has no type of NumPy.
+            # PyTorch has types that NumPy lacks.
             return self.storage.host(leaf.float())
 
     def check_result(self):

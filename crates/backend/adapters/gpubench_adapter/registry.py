@@ -4,9 +4,9 @@
 OPS = "ops"
 
 BOTH, SINGLE, DOUBLE = ("f32", "f64"), ("f32",), ("f64",)
-# With complex elements; CuPy has float16 too, PyTorch and JAX also bfloat16.
+# With complex elements; NumPy and CuPy have float16 too, PyTorch and JAX also bfloat16.
 COMPLEX = BOTH + ("c64", "c128")
-OF_CUPY, OF_TENSORS = ("f16",), ("bf16", "f16")
+OF_ARRAYS, OF_TENSORS = ("f16",), ("bf16", "f16")
 
 # The ops whose variants take shapes. A variant that cannot compute one of them raises `Unavailable` when it is prepared.
 SHAPED = ("matmul", "elementwise", "reduction", "fft", "solve", "svd")
@@ -36,11 +36,11 @@ HALF = "left half of the spectrum only; the other half is added outside the cloc
 NUMPY = [
     _variant("matmul", "matmul", "a @ b, into a new array", dtypes=COMPLEX),
     _variant("matmul", "out", "numpy.matmul(a, b, out=c)", dtypes=COMPLEX),
-    _variant("elementwise", "ufuncs", "a * b + sin(a) + cos(b), with temporary arrays"),
-    _variant("elementwise", "out", "the same ufuncs into arrays allocated beforehand"),
+    _variant("elementwise", "ufuncs", "a * b + sin(a) + cos(b), with temporary arrays", dtypes=BOTH + OF_ARRAYS),
+    _variant("elementwise", "out", "the same ufuncs into arrays allocated beforehand", dtypes=BOTH + OF_ARRAYS),
     _variant("sin", "ufunc", "numpy.sin(a), into a new array"),
     _variant("sin", "out", "numpy.sin(a, out=c)"),
-    _variant("reduction", "numpy", "numpy.sum, numpy.mean and numpy.std"),
+    _variant("reduction", "numpy", "numpy.sum, numpy.mean and numpy.std", dtypes=BOTH + OF_ARRAYS),
     _variant("fft", "scipy-fft2", "scipy.fft.fft2 with workers", dtypes=COMPLEX),
     _variant("fft", "scipy-rfft2", "scipy.fft.rfft2 with workers: " + HALF, default=False),
     _variant("fft", "numpy-fft2", "numpy.fft.fft2, serial", dtypes=COMPLEX),
@@ -54,16 +54,16 @@ NUMPY = [
 ]
 
 CUPY = [
-    _variant("matmul", "matmul", "a @ b, into a new array", dtypes=COMPLEX + OF_CUPY),
-    _variant("matmul", "out", "cupy.matmul(a, b, out=c)", dtypes=COMPLEX + OF_CUPY),
+    _variant("matmul", "matmul", "a @ b, into a new array", dtypes=COMPLEX + OF_ARRAYS),
+    _variant("matmul", "out", "cupy.matmul(a, b, out=c)", dtypes=COMPLEX + OF_ARRAYS),
     _variant("matmul", "tf32", "a @ b with compute type TF32", default=False, accuracy="tf32", dtypes=SINGLE),
-    _variant("elementwise", "eager", "a * b + sin(a) + cos(b), with temporary arrays", dtypes=BOTH + OF_CUPY),
-    _variant("elementwise", "fuse", "the same by cupy.fuse, in one kernel", dtypes=BOTH + OF_CUPY),
+    _variant("elementwise", "eager", "a * b + sin(a) + cos(b), with temporary arrays", dtypes=BOTH + OF_ARRAYS),
+    _variant("elementwise", "fuse", "the same by cupy.fuse, in one kernel", dtypes=BOTH + OF_ARRAYS),
     _variant("sin", "eager", "cupy.sin(a), into a new array"),
     _variant("sin", "out", "cupy.sin(a, out=c)"),
-    _variant("reduction", "eager", "cupy.sum, cupy.mean and cupy.std with CuPy's default accelerators", dtypes=BOTH + OF_CUPY),
-    _variant("reduction", "cub", "the same with accelerator cub, CuPy's own default", default=False),
-    _variant("reduction", "none", "the same without accelerators", default=False),
+    _variant("reduction", "eager", "cupy.sum, cupy.mean and cupy.std with CuPy's default accelerators", dtypes=BOTH + OF_ARRAYS),
+    _variant("reduction", "cub", "the same with accelerator cub, CuPy's own default", default=False, dtypes=BOTH + OF_ARRAYS),
+    _variant("reduction", "none", "the same without accelerators", default=False, dtypes=BOTH + OF_ARRAYS),
     _variant("fft", "fft2", "cupy.fft.fft2", dtypes=COMPLEX),
     _variant("fft", "rfft2", "cupy.fft.rfft2: " + HALF, default=False),
     _variant("solve", "solve", "cupy.linalg.solve, by LU", dtypes=COMPLEX),
@@ -97,8 +97,12 @@ _TORCH_SPARSE = [
 
 _TORCH_CUDA = [
     _variant("matmul", "tf32", "a @ b with TF32 allowed", default=False, accuracy="tf32", dtypes=SINGLE),
-    _variant("elementwise", "compile-reduce-overhead", 'torch.compile with mode="reduce-overhead": CUDA graphs'),
-    _variant("reduction", "compile-reduce-overhead", 'torch.compile with mode="reduce-overhead": CUDA graphs'),
+    _variant(
+        "elementwise", "compile-reduce-overhead", 'torch.compile with mode="reduce-overhead": CUDA graphs', dtypes=BOTH + OF_TENSORS
+    ),
+    _variant(
+        "reduction", "compile-reduce-overhead", 'torch.compile with mode="reduce-overhead": CUDA graphs', dtypes=BOTH + OF_TENSORS
+    ),
     _variant("svd", "gesvd", 'torch.linalg.svd with driver="gesvd"'),
     _variant("svd", "gesvdj", 'torch.linalg.svd with driver="gesvdj"'),
     _variant("svd", "gesvda", 'torch.linalg.svd with driver="gesvda", which cuSOLVER documents as approximate'),

@@ -6,12 +6,6 @@ from . import answers
 from .generator import Csr, fingerprint, weigh
 
 
-def number(element):
-    """Returns an element of an array as a number of Python."""
-    found = complex(element)
-    return found if found.imag else found.real
-
-
 class Storage:
     """NumPy's arrays, and SciPy's sparse matrices."""
 
@@ -67,7 +61,7 @@ class Storage:
     def exchange(self, operand, element, value):
         """Returns the operand with another value at a stored element, and the element's old value as a number."""
         stored = self.stored(operand)
-        old = number(stored[element])
+        old = stored[element].item()
         stored[element] = value
         return operand, old
 

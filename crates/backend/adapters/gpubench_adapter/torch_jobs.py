@@ -8,7 +8,7 @@ import torch
 from . import answers
 from .backend import timed
 from .errors import CellFailed, Unavailable
-from .job import Job, call_of, into, product, product_into, spectrum
+from .job import Job, call_of, into, moments_of, product, product_into, spectrum
 
 # Executions that prepare a compiled function: the first one compiles it, and with CUDA graphs the second one records them.
 PREPARING_CALLS = {None: 1, "reduce-overhead": 2}
@@ -24,23 +24,29 @@ def _elementwise(a, b):
     return a * b + torch.sin(a) + torch.cos(b)
 
 
-def _sum(a):
-    # A sum of elements of 16 bits may exceed their range.
-    return a.sum(dtype=torch.float32) if a.dtype.itemsize == 2 else a.sum()
-
-
 def _reduction(a):
-    return _sum(a), a.mean(), a.std(correction=0)
+    return a.sum(), a.mean(), a.std(correction=0)
+
+
+def _reduction_of_half(a):
+    # The sum may exceed float16.
+    return a.sum(dtype=torch.float32), a.mean(dtype=torch.float32), a.std(correction=0)
 
 
 def _std_mean(a):
-    total = _sum(a)
+    total = a.sum()
     std, mean = torch.std_mean(a, correction=0)
     return total, mean, std
 
 
-def _compiled(function, mode=None, parts=None, finish=None):
-    """Returns the preparation of a function compiled by `torch.compile`."""
+def _std_mean_of_half(a):
+    total = a.sum(dtype=torch.float32)
+    std, mean = torch.std_mean(a, correction=0)
+    return total, mean, std
+
+
+def _compiled(function, mode=None, parts=None, finish=None, of_half=None):
+    """Returns the preparation of a function compiled by `torch.compile`; `of_half` replaces it for elements of 16 bits."""
 
     def prepare(backend, case, operands):
         import torch._dynamo
@@ -49,7 +55,8 @@ def _compiled(function, mode=None, parts=None, finish=None):
         torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 1 << 20
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(backend.folder, "torchinductor")
         # Code of its own per job: every cell compiles, and no guard of another shape is checked in its calls.
-        own = types.FunctionType(function.__code__.replace(), function.__globals__, function.__name__)
+        source = of_half if of_half and case.is_half else function
+        own = types.FunctionType(source.__code__.replace(), source.__globals__, source.__name__)
         if mode == "reduce-overhead":
             _require_graphs()
         compiled = torch.compile(own, fullgraph=True, dynamic=False, mode=mode)
@@ -145,10 +152,10 @@ JOBS = {
     ("elementwise", "compile-reduce-overhead"): _compiled(_elementwise, "reduce-overhead"),
     ("sin", "eager"): call_of(torch.sin),
     ("sin", "out"): into(torch.sin),
-    ("reduction", "eager"): call_of(_reduction, list, answers.moments),
-    ("reduction", "std-mean"): call_of(_std_mean, list, answers.moments),
-    ("reduction", "compile"): _compiled(_reduction, None, list, answers.moments),
-    ("reduction", "compile-reduce-overhead"): _compiled(_reduction, "reduce-overhead", list, answers.moments),
+    ("reduction", "eager"): moments_of(_reduction, _reduction_of_half),
+    ("reduction", "std-mean"): moments_of(_std_mean, _std_mean_of_half),
+    ("reduction", "compile"): _compiled(_reduction, None, list, answers.moments, _reduction_of_half),
+    ("reduction", "compile-reduce-overhead"): _compiled(_reduction, "reduce-overhead", list, answers.moments, _reduction_of_half),
     ("fft", "fft2"): spectrum(torch.fft, "dim"),
     ("fft", "rfft2"): call_of(torch.fft.rfft2, finish=answers.whole_spectrum),
     ("solve", "solve"): call_of(torch.linalg.solve, finish=answers.columns),

@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 
-from gpubench_adapter.generator import BF16
+from gpubench_adapter.generator import BF16, DTYPES as TYPES, widened
 
 MASK = (1 << 64) - 1
 GAMMA = 0x9E3779B97F4A7C15
-TYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": BF16, "c64": np.complex64, "c128": np.complex128}
+# Permitted errors of an answer by element type: those of its rounding, several times.
+TOLERANCES = {"bf16": 0.02, "f16": 2e-3, "f32": 2e-4, "c64": 2e-4, "f64": 1e-10, "c128": 1e-10}
 # Small sizes at which every op and variant is tried; 101 is odd, and prime.
 SIZES = (1, 2, 33, 101)
 DENSITY = 0.2
@@ -134,7 +135,7 @@ def check_shaped(test, op, n, dtype, inputs, arrays, shape, approximate=False):
         if op == "fft":
             right = np.fft.fftn(of_one[0].reshape(axes(dims)).astype(np.complex128)).reshape(of_one[0].shape)
             test.assertEqual((answer[0].shape, answer[0].dtype), (right.shape, np.result_type(dtype, np.complex64)))
-            atol = (1e-10 if dtype in (np.float64, np.complex128) else 2e-4) * max(1.0, np.abs(right).max())
+            atol = tolerance_of(dtype) * max(1.0, np.abs(right).max())
             np.testing.assert_allclose(answer[0], right, atol=atol)
             continue
         check(test, op, n, dtype, of_one, answer, approximate)
@@ -169,15 +170,14 @@ def expected(op, inputs):
     return [np.linalg.solve(a, rest[0])]
 
 
-def widened(array):
-    """Returns bfloat16 numbers as float32, others as they are."""
-    return (array["bf16"].astype(np.uint32) << np.uint32(16)).view(np.float32) if array.dtype == BF16 else array
+def tolerance_of(dtype):
+    """Returns the permitted error of an answer, relative to its largest element."""
+    return TOLERANCES[next(name for name, kind in TYPES.items() if kind == dtype)]
 
 
 def check(test, op, n, dtype, inputs, arrays, approximate=False):
     """Asserts that an answer has the right form and is right to the rounding of the type, or of float32 if approximate."""
-    is_double = dtype in (np.float64, np.complex128) and not approximate
-    tolerance = (1e-10 if is_double else 2e-4 if np.dtype(dtype).itemsize > 2 else 0.03) * (50 if op == "solve" else 1)
+    tolerance = tolerance_of(np.float32 if approximate else dtype) * (50 if op == "solve" else 1)
     if op == "spgemm":
         arrays = [dense_of(arrays, n)]
     if op == "svd":
@@ -191,8 +191,12 @@ def check(test, op, n, dtype, inputs, arrays, approximate=False):
         return
     wanted = expected(op, inputs)
     test.assertEqual([array.shape for array in arrays], [array.shape for array in wanted])
-    scales = {"reduction": np.float64, "fft": np.result_type(dtype, np.complex64)}
     for found, right in zip(arrays, wanted):
-        test.assertEqual(found.dtype, scales.get(op, dtype))
+        if op == "matmul" and np.dtype(dtype).itemsize == 2:
+            test.assertIn(found.dtype, (dtype, np.float32))
+        elif op == "fft":
+            test.assertEqual(found.dtype, np.result_type(dtype, np.complex64))
+        else:
+            test.assertEqual(found.dtype, np.float64 if op == "reduction" else dtype)
         found = widened(found)
         np.testing.assert_allclose(found, right, rtol=tolerance, atol=tolerance * max(1.0, np.abs(right).max()))

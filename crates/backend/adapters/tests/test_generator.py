@@ -9,16 +9,16 @@ from conversation import FOLDER
 from gpubench_adapter import host
 from gpubench_adapter import operands as made_operands
 from gpubench_adapter.errors import OutOfMemory
-from gpubench_adapter.generator import CHUNK, Csr, Stream, fingerprint
+from gpubench_adapter.generator import BF16, CHUNK, Csr, Stream, fingerprint, weigh, widened
 from gpubench_adapter.operands import OPERANDS, Case, admit, footprint
-from plain import DENSITY, SHAPES, SHAPE_SIZE, SIZES, TYPES, axes, bits, extents, operands, sparse_as_dense, uniform, widened
+from plain import DENSITY, SHAPES, SHAPE_SIZE, SIZES, TYPES, axes, bits, extents, operands, sparse_as_dense, uniform
 
 # The ops of the types that not every op has.
 OPS_OF_TYPE = dict.fromkeys(("bf16", "f16"), ("matmul", "elementwise", "reduction"))
 OPS_OF_TYPE.update(dict.fromkeys(("c64", "c128"), ("matmul", "fft", "solve", "svd")))
 
 PROTOCOL = (FOLDER.parents[2] / "docs" / "worker-protocol.md").read_text()
-VECTOR = re.compile(r"^\| (\d+) \| (\d) \| (\d+) \| `([0-9A-F]{16})` \| ([\d.]+) \| ([\d.]+) \|$", re.MULTILINE)
+VECTOR = re.compile(r"^\| (\d+) \| (\d) \| (\d+) \| `([0-9A-F]{16})`" + 4 * r" \| ([\d.]+)" + r" \|$", re.MULTILINE)
 
 
 def case(op, n=2, dtype="f32", density=None, shape=None):
@@ -29,15 +29,15 @@ class Generator(unittest.TestCase):
     def test_the_published_vectors_hold(self):
         vectors = VECTOR.findall(PROTOCOL)
         self.assertGreaterEqual(len(vectors), 12)
-        for seed, operand, index, word, double, single in vectors:
+        for seed, operand, index, word, *texts in vectors:
             stream = Stream(int(seed), int(operand))
             at = np.array([int(index)])
             self.assertEqual(int(stream.bits_at(at)[0]), int(word, 16))
             self.assertEqual(int(stream.bits(int(index), int(index) + 1)[0]), int(word, 16))
             start = int(index)
-            for dtype, text in ((np.float64, double), (np.float32, single)):
+            for dtype, text in zip((np.float64, np.float32, np.float16, BF16), texts):
                 if start < CHUNK:
-                    value = stream.uniforms((start + 1,), dtype)[start]
+                    value = widened(stream.uniforms((start + 1,), dtype))[start]
                     self.assertEqual(float(value), float(text))
 
     def test_chunks_on_several_threads_agree_with_single_values(self):
@@ -74,6 +74,11 @@ class Generator(unittest.TestCase):
         self.assertEqual(full.values.size, 400)
 
 
+def _pairs(words):
+    """Returns two words in one: the first, which is a real part, in the lower half."""
+    return words[0::2] | words[1::2] << np.uint64(32)
+
+
 def _dense(matrix):
     full = np.zeros(matrix.shape, matrix.values.dtype)
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
@@ -85,13 +90,17 @@ class Shapes(unittest.TestCase):
     def test_operands_of_every_shape_are_those_of_the_plain_formulas(self):
         for op, shapes in SHAPES.items():
             for shape in shapes:
-                for name, dtype in (("f32", np.float32), ("f64", np.float64)):
+                for name, dtype in TYPES.items():
+                    if op not in OPS_OF_TYPE.get(name, OPERANDS):
+                        continue
                     made = [make(case(op, SHAPE_SIZE, name, shape=shape)) for make in OPERANDS[op]]
                     wanted = operands(op, 42, SHAPE_SIZE, dtype, shape)
-                    self.assertEqual(fingerprint(made), fingerprint(wanted), (op, shape))
+                    if dtype != BF16:
+                        self.assertEqual(fingerprint(made), fingerprint(wanted), (op, shape))
                     for found, right in zip(made, wanted):
-                        np.testing.assert_array_equal(found.reshape(right.shape), right, err_msg="%s %s" % (op, shape))
                         self.assertEqual(found.dtype, dtype)
+                        values = widened(found).reshape(right.shape)
+                        np.testing.assert_array_equal(values, right, err_msg="%s %s %s" % (op, shape, name))
                         if op != "fft":
                             self.assertEqual(found.ndim == 3, "batch" in shape)
 
@@ -110,18 +119,24 @@ class Shapes(unittest.TestCase):
     def test_a_footprint_is_the_bytes_of_operands_and_answer(self):
         for op, shapes in SHAPES.items():
             for shape in shapes:
-                of_shape, dims = case(op, SHAPE_SIZE, "f64", shape=shape), extents(shape, SHAPE_SIZE)
+                dims = extents(shape, SHAPE_SIZE)
                 answer = {
                     "matmul": lambda: dims["batch"] * dims["m"] * dims["n"],
                     "elementwise": lambda: dims["rows"] * dims["cols"],
                     "reduction": lambda: 3,
-                    # A complex number counts as two.
-                    "fft": lambda: 2 * dims["batch"] * math.prod(axes(dims)),
+                    "fft": lambda: dims["batch"] * math.prod(axes(dims)),
                     "solve": lambda: dims["batch"] * dims["n"] * dims["rhs"],
                     "svd": lambda: dims["batch"] * min(dims["m"], dims["n"]) * (dims["m"] + dims["n"] + 1),
                 }[op]()
-                elements = sum(make(of_shape).size for make in OPERANDS[op]) + answer
-                self.assertEqual(footprint(of_shape), 8 * elements, (op, shape))
+                for name, dtype in TYPES.items():
+                    if op not in OPS_OF_TYPE.get(name, OPERANDS):
+                        continue
+                    of_shape = case(op, SHAPE_SIZE, name, shape=shape)
+                    size = np.dtype(dtype).itemsize
+                    # A spectrum has complex elements, and the answer of a reduction is in float64.
+                    in_answer = {"fft": size if name in ("c64", "c128") else 2 * size, "reduction": 8}.get(op, size)
+                    expected = sum(make(of_shape).nbytes for make in OPERANDS[op]) + in_answer * answer
+                    self.assertEqual(footprint(of_shape), expected, (op, shape, name))
 
     def test_what_exceeds_every_memory_is_refused_and_counted_without_an_overflow(self):
         for op, shapes in SHAPES.items():
@@ -141,9 +156,25 @@ class Shapes(unittest.TestCase):
 
 
 class Fingerprint(unittest.TestCase):
-    def test_the_documented_example_holds(self):
+    def test_the_documented_examples_hold(self):
         documented = re.search(r"have the fingerprint `([0-9a-f]{16})`", PROTOCOL).group(1)
-        self.assertEqual(fingerprint([make(case("matmul")) for make in OPERANDS["matmul"]]), documented)
+        of_types = dict(re.findall(r"`([0-9a-f]{16})` in `([a-z0-9]+)`", PROTOCOL))
+        self.assertEqual(sorted(of_types.values()), ["bf16", "c128", "c64", "f16"])
+        for expected, name in [(documented, "f32"), *of_types.items()]:
+            made = [make(case("matmul", dtype=name)) for make in OPERANDS["matmul"]]
+            self.assertEqual(fingerprint(made), expected, name)
+
+    def test_elements_are_weighed_as_words_of_their_bits(self):
+        values = Stream(42, 0).uniforms((CHUNK + 3,), np.float64)
+        half, single = values.astype(np.float16), values.astype(np.float32)
+        for array, words in (
+            (half, half.view(np.uint16)),
+            (half.view(BF16), half.view(np.uint16)),
+            (single[:-1].view(np.complex64), _pairs(single[:-1].view(np.uint32).astype(np.uint64))),
+            (values[:-1].view(np.complex128), values[:-1].view(np.uint64)),
+        ):
+            expected = sum((int(word) + 1) * (2 * position + 1) for position, word in enumerate(words))
+            self.assertEqual(weigh(array), expected & (1 << 64) - 1, array.dtype)
 
     def test_chunks_add_up_to_the_plain_sum(self):
         values = np.arange(2 * CHUNK + 7, dtype=np.uint64).view(np.float64)

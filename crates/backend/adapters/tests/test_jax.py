@@ -16,17 +16,16 @@ class Jax(unittest.TestCase):
 
     def test_an_array_has_the_same_fingerprint_on_a_device_as_on_the_host(self):
         import jax
-        import jax.numpy as jnp
-        import numpy as np
 
-        from gpubench_adapter.generator import weigh
-        from gpubench_adapter.jax_backend import weighed
+        from gpubench_adapter.generator import DTYPES, Stream, weigh
+        from gpubench_adapter.jax_backend import JaxStorage, weighed
 
         jax.config.update("jax_enable_x64", True)
-        for dtype in (np.float32, np.float64):
+        storage = JaxStorage(jax.devices("cpu")[0])
+        for name, dtype in DTYPES.items():
             for shape in ((1, 1), (37, 37), (2000, 900)):
-                array = np.random.default_rng(3).standard_normal(shape).astype(dtype)
-                self.assertEqual(int(weighed(jnp.asarray(array))), weigh(array))
+                array = Stream(3, 0).uniforms(shape, dtype)
+                self.assertEqual(int(weighed(storage.send(array))), weigh(array), name)
 
     def test_without_an_accelerator_the_reply_says_so(self):
         import jax

@@ -3,9 +3,15 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
+
+import numpy as np
 
 from cells import try_every_variant
 from conversation import Conversation
+from gpubench_adapter import numpy_backend
+from gpubench_adapter.errors import Unavailable
+from gpubench_adapter.operands import Case
 
 
 class NumPy(unittest.TestCase):
@@ -21,6 +27,12 @@ class NumPy(unittest.TestCase):
                 self.assertEqual(given["threads"], threads)
                 self.assertEqual(given["phases"]["threads_s"], 0.0)
             self.assertEqual(adapter.prepare("sin", "out", 64)["threads"], 1)
+
+    def test_complex64_is_refused_where_numpy_transforms_it_in_complex128(self):
+        case = Case({"op": "fft", "n": 4, "dtype": "c64", "seed": 1})
+        with mock.patch.object(np.fft, "fft", lambda a: a.astype(np.complex128)):
+            with self.assertRaisesRegex(Unavailable, "computes in complex128"):
+                numpy_backend._numpy_fft(None, case, [])
 
     def test_without_scipy_its_cells_are_skipped_with_the_line_that_installs_it(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -79,11 +79,24 @@ class PyTorch(unittest.TestCase):
         import numpy as np
         import torch
         from gpubench_adapter import generator
-        from gpubench_adapter.torch_backend import weigh_on_device
+        from gpubench_adapter.torch_backend import from_numpy, weigh_on_device
 
-        numbers = np.random.default_rng(7).standard_normal(generator.ON_DEVICE + 3)
-        for array in (numbers, numbers.astype(np.float32), -numbers[:1], numbers[:0]):
-            self.assertEqual(weigh_on_device(torch.from_numpy(array)), generator.weigh(array))
+        numbers = np.random.default_rng(7).standard_normal(generator.ON_DEVICE + 4)
+        single, half = numbers.astype(np.float32), numbers.astype(np.float16)
+        for array in (
+            numbers, single, -numbers[:1], numbers[:0], half, half.view(generator.BF16),
+            single.view(np.complex64), numbers.view(np.complex128),
+        ):
+            self.assertEqual(weigh_on_device(from_numpy(array)), generator.weigh(array), array.dtype)
+
+    def test_bfloat16_of_a_function_of_the_users_own_is_judged_as_float32(self):
+        import torch
+        from gpubench_adapter.own_job import OwnJob
+        from gpubench_adapter.torch_backend import TorchStorage
+
+        job = mock.Mock(storage=TorchStorage("cpu"))
+        found = OwnJob._host(job, torch.tensor([1.0, -2.5], dtype=torch.bfloat16))
+        self.assertEqual((found.dtype.name, found.tolist()), ("float32", [1.0, -2.5]))
 
     def backend(self, folder):
         from gpubench_adapter.torch_backend import TorchCpu
