@@ -17,7 +17,7 @@ def screen():
 
 
 def shapes():
-    return "\n\n".join(block(("show", os.path.join("results", "h200", name)), 100) for name in ("shapes", "batched"))
+    return "\n\n".join(block(("show", os.path.join("results", "h200", name)), 100) for name in ("shapes", "batched", "precision"))
 
 
 def predictions():
