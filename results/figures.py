@@ -26,7 +26,7 @@ BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", r
 # The charts that pages show, by folder.
 CHARTS = {
     "h200/article": ("overview.png", "roofline-cuda-f32.png", "speedup-fft-f32.png", "throughput-matmul-f32.png"),
-    "h200/article-python": ("overview.png", "overview-2.png"),
+    "h200/article-python": ("overview.png",),
 }
 
 

@@ -125,10 +125,16 @@ fn resolve_sweeps(cli: &SweepOptions, file: &SweepFile) -> Result<Vec<OpSweep>> 
         anyhow::bail!(
             "--dtypes {}: {op} has problems of {}; choose one of these, or another op ('gpubench list' has the types of all)",
             names_of(dtypes),
-            names_of(op::find(op).map_or(DType::REAL, |op| op.about().dtypes))
+            names_of(element_types(op, asked))
         );
     }
     Ok(sweeps.into_iter().filter(|sweep| !sweep.dtypes.is_empty()).collect())
+}
+
+/// Returns the element types that problems of an op can have; those on the matrix of a file are real.
+fn element_types(op: &str, asked: &SweepOptions) -> &'static [DType] {
+    let of_op = op::find(op).map_or(DType::ALL, |op| op.about().dtypes);
+    if asked.matrix.is_some() && of_op.contains(&DType::C64) { DType::REAL } else { of_op }
 }
 
 fn names_of(dtypes: &[DType]) -> String {
@@ -216,7 +222,7 @@ fn resolve_sweep(name: &str, asked: &SweepOptions) -> Result<Option<OpSweep>> {
         [] => sizes,
         shapes => distinct(shapes.iter().flat_map(|one| one.sizes.clone())),
     };
-    let has_type = |dtype: &DType| op.is_none_or(|op| op.about().dtypes.contains(dtype));
+    let has_type = |dtype: &DType| element_types(name, asked).contains(dtype);
     let dtypes = asked.dtypes.clone().map_or_else(default_dtypes, |dtypes| dtypes.0);
     Ok((!sizes.is_empty()).then(|| OpSweep {
         op: name.to_owned(),
