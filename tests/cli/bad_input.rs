@@ -15,7 +15,7 @@ fn wrong_words_and_values_are_refused_with_what_to_write() {
         run --ops fft --require cdua => --require: unknown backend 'cdua': did you mean 'cuda'?
         run --ops fft --format jsn => --format: unknown format 'jsn': did you mean 'json'?
         run --ops fft --backends sim --sim fair.toml --variants hots => 'hots' of a chosen op: did you mean 'host'?
-        run --config quik => batched, cpu-peers, gpu-peers): did you mean 'quick'?
+        run --config quik => batched, precision, cpu-peers, gpu-peers): did you mean 'quick'?
         run --ops fft --sizes 0 => --sizes: size 0
         run --ops all --sizes 1..1000000:+1 --backends sim --sim fair.toml => more than 1000000: name fewer
         run --ops fft --density NaN => density NaN
