@@ -65,7 +65,7 @@ fn for_each_variant(
         let mut workers = Workers::default();
         for variant in variants() {
             let density = densities(&variant.op)[0];
-            let case = Case { density, ..Case::square(&variant.op, 200, DType::F32, 7) };
+            let case = Case { density, ..Case::square(&variant.op, 200, variant.dtypes[0], 7) };
             let inputs = op::find(&variant.op).unwrap().inputs(&case);
             let cpu = workers.of(&variant);
             if let Some(mut job) = prepared(cpu, &variant, &case, &inputs) {
@@ -93,7 +93,8 @@ fn every_variant_is_right_on_any_number_of_threads() {
             // A launch per element: only the smallest.
             let sides = if op.name() == "host-loop" { &TEST_SIDES[..3] } else { &TEST_SIDES };
             let densities = densities(op.name()).iter();
-            let kinds = densities.flat_map(|&density| DType::ALL.iter().map(move |&dtype| (density, dtype)));
+            let kinds =
+                densities.flat_map(|&density| variant.dtypes.iter().map(move |&dtype| (density, dtype)));
             let of_kind = |(density, dtype)| sides.iter().map(move |&n| (n as u64, density, dtype));
             for (n, density, dtype) in kinds.flat_map(of_kind) {
                 let case = Case { density, ..Case::square(op.name(), n, dtype, 1) };
