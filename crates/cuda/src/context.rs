@@ -12,7 +12,9 @@ use cudarc::driver::{
 };
 use gpubench_backend::host::user_cache;
 use gpubench_backend::{DevicePhases, Finding, SetupCounts, TransferMemory};
-use gpubench_report::data::{Element, Plain, Real};
+use gpubench_report::data::{Element, Plain, Real, Values};
+use half::slice::HalfFloatSliceExt;
+use half::vec::HalfBitsVecExt;
 use half::{bf16, f16};
 use rustfft::num_complex::Complex;
 
@@ -31,8 +33,8 @@ use crate::{CellError, Library, Result, driver};
 
 /// A type of elements in device memory.
 pub trait DeviceValue: Element {
-    /// The type of the device's array: that of the elements, or of the parts of complex ones.
-    type Stored: DeviceRepr + ValidAsZeroBits + Element;
+    /// The type of the device's array: that of the elements, of the parts of complex ones, or of the bits of 16-bit ones.
+    type Stored: DeviceRepr + ValidAsZeroBits + Plain + Default + Clone + 'static;
     /// Numbers of that type per element.
     const PARTS: usize;
 
@@ -41,6 +43,9 @@ pub trait DeviceValue: Element {
 
     /// Returns the elements of a device's array.
     fn restored(stored: Vec<Self::Stored>) -> Vec<Self>;
+
+    /// Returns the numbers of a device's array: of complex elements their parts.
+    fn numbers(stored: Vec<Self::Stored>) -> Values;
 }
 
 macro_rules! device_value {
@@ -56,11 +61,38 @@ macro_rules! device_value {
             fn restored(stored: Vec<$t>) -> Vec<$t> {
                 stored
             }
+
+            fn numbers(stored: Vec<$t>) -> Values {
+                <$t>::into_values(stored)
+            }
         })*
     };
 }
 
-device_value!(f32 f64 bf16 f16);
+device_value!(f32 f64);
+
+macro_rules! half_value {
+    ($($t:ty)*) => {
+        $(impl DeviceValue for $t {
+            type Stored = u16;
+            const PARTS: usize = 1;
+
+            fn stored(elements: &[$t]) -> &[u16] {
+                elements.reinterpret_cast()
+            }
+
+            fn restored(stored: Vec<u16>) -> Vec<$t> {
+                stored.reinterpret_into()
+            }
+
+            fn numbers(stored: Vec<u16>) -> Values {
+                <$t>::into_values(Self::restored(stored))
+            }
+        })*
+    };
+}
+
+half_value!(bf16 f16);
 
 impl<T: DeviceElement> DeviceValue for Complex<T> {
     type Stored = T;
@@ -72,6 +104,10 @@ impl<T: DeviceElement> DeviceValue for Complex<T> {
 
     fn restored(stored: Vec<T>) -> Vec<Complex<T>> {
         stored.chunks_exact(2).map(|pair| Complex::new(pair[0], pair[1])).collect()
+    }
+
+    fn numbers(stored: Vec<T>) -> Values {
+        T::into_values(stored)
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     ),
 ];
 
-fn plain_elementwise<T: DeviceValue<Stored = T>>(setup: Setup<'_>) -> Result<Box<Prepared>> {
+fn plain_elementwise<T: DeviceValue>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     plain::<T, 2>(setup, "elementwise")
 }
 
@@ -43,16 +43,13 @@ fn plain_sine<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     plain::<T, 1>(setup, "sine")
 }
 
-fn plain<T: DeviceValue<Stored = T>, const INPUTS: usize>(
-    setup: Setup<'_>,
-    name: &str,
-) -> Result<Box<Prepared>> {
+fn plain<T: DeviceValue, const INPUTS: usize>(setup: Setup<'_>, name: &str) -> Result<Box<Prepared>> {
     /// Threads per block; each has one element.
     const THREADS: u32 = 256;
     setup.reserve_matrices(INPUTS as u128 + 1)?;
     let (len, shape) = (setup.input::<T>(0)?.len(), (THREADS, THREADS as usize));
     let entry = format!("{name}_{}", T::DTYPE);
-    let kernel = Map::<T, T, INPUTS>::tiled(setup.cuda, &PLAIN, &entry, len, shape)?;
+    let kernel = Map::<T::Stored, T::Stored, INPUTS>::tiled(setup.cuda, &PLAIN, &entry, len, shape)?;
     let arrays = Resident::<T, T, INPUTS>::like_first(setup)?;
     Ok(arrays.job(matrix::<T>, move |cuda, inputs, y| kernel.run(&cuda.stream, inputs.each_ref(), y)))
 }

@@ -33,7 +33,7 @@ pub fn reserve(setup: Setup<'_>) -> Result<()> {
 }
 
 /// Makes a job of two kernels for sum and mean, and the same two for the deviation.
-fn plain<T: DeviceValue<Stored = T>>(setup: Setup<'_>) -> Result<Box<Prepared>> {
+fn plain<T: DeviceValue>(setup: Setup<'_>) -> Result<Box<Prepared>> {
     reserve(setup)?;
     let cuda = setup.cuda;
     let len = setup.input::<T>(0)?.len();

@@ -21,6 +21,8 @@ unsafe impl Plain for bf16 {}
 // SAFETY: as above.
 unsafe impl Plain for f16 {}
 // SAFETY: as above.
+unsafe impl Plain for u16 {}
+// SAFETY: as above.
 unsafe impl Plain for u8 {}
 // SAFETY: as above.
 unsafe impl Plain for i32 {}

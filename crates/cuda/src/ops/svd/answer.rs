@@ -2,7 +2,7 @@
 
 use cudarc::driver::CudaSlice;
 use gpubench_report::case::Case;
-use gpubench_report::data::Operand;
+use gpubench_report::data::{Dense, Operand};
 use gpubench_report::shape::BATCH;
 
 use super::super::dense::by_columns;
@@ -74,7 +74,8 @@ pub fn answer<T: DeviceValue>(
     if of_v && T::DTYPE.is_complex() {
         v.iter_mut().for_each(|entry| *entry = entry.conjugate());
     }
-    let singular = Operand::dense(count * cols, 1, cuda.download(&found.s)?);
+    let values = T::numbers(cuda.download(&found.s)?);
+    let singular = Operand::Dense(Dense { rows: count * cols, cols: 1, values });
     if of.by_columns {
         let u = Operand::dense(count * rows, cols, by_columns(&left, cols, rows));
         let vt = if of_v { v } else { by_columns(&v, cols, cols) };
