@@ -45,7 +45,9 @@ pub trait DeviceValue: Element {
     fn restored(stored: Vec<Self::Stored>) -> Vec<Self>;
 
     /// Returns the numbers of a device's array: of complex elements their parts.
-    fn numbers(stored: Vec<Self::Stored>) -> Values;
+    fn numbers(stored: Vec<Self::Stored>) -> Values {
+        Self::into_values(Self::restored(stored))
+    }
 }
 
 macro_rules! device_value {
@@ -60,10 +62,6 @@ macro_rules! device_value {
 
             fn restored(stored: Vec<$t>) -> Vec<$t> {
                 stored
-            }
-
-            fn numbers(stored: Vec<$t>) -> Values {
-                <$t>::into_values(stored)
             }
         })*
     };
@@ -83,10 +81,6 @@ macro_rules! half_value {
 
             fn restored(stored: Vec<u16>) -> Vec<$t> {
                 stored.reinterpret_into()
-            }
-
-            fn numbers(stored: Vec<u16>) -> Values {
-                <$t>::into_values(Self::restored(stored))
             }
         })*
     };
@@ -112,22 +106,10 @@ impl<T: DeviceElement> DeviceValue for Complex<T> {
 }
 
 /// An element type of kernels and libraries.
-pub trait DeviceElement: Real + DeviceValue<Stored = Self> + DeviceRepr + ValidAsZeroBits {
-    /// The factor of a product in calls of libraries.
-    const ONE: Self;
-    /// The factor of the previous answer in calls of libraries.
-    const ZERO: Self;
-}
+pub trait DeviceElement: Real + DeviceValue<Stored = Self> + DeviceRepr + ValidAsZeroBits {}
 
-impl DeviceElement for f32 {
-    const ONE: f32 = 1.0;
-    const ZERO: f32 = 0.0;
-}
-
-impl DeviceElement for f64 {
-    const ONE: f64 = 1.0;
-    const ZERO: f64 = 0.0;
-}
+impl DeviceElement for f32 {}
+impl DeviceElement for f64 {}
 
 /// The context, its one stream, and the state that all jobs share. Cheap to clone.
 #[derive(Clone)]

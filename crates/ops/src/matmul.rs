@@ -193,9 +193,9 @@ fn check_one<T: Element, C: Element<Wide = T::Wide>>(
     let entry = if C::DTYPE.bytes() == 2 { 6.0 * rounding.element } else { 0.0 };
     let weighted =
         Checked::new(weighted, 16.0 * rounding.input / root + 4.0 * root * rounding.sum + entry + own);
-    // The rounding of fewer entries averages out less.
     // Tensor cores truncate, in one direction, what they add up (Fasi, Higham, Mikaitis and Pranesh 2021): 4e-5 of a sum of 5000 terms.
     let truncated = if entry > 0.0 { 0.5 * k as f64 * rounding.sum } else { 0.0 };
+    // The rounding of fewer entries averages out less.
     let mean_of = |entries: usize| {
         let width = (entries as f64).sqrt();
         4.0 * (rounding.input + (root / width).max(1.0) * rounding.sum) + entry / width + truncated + own

@@ -34,7 +34,7 @@ impl DType {
     /// The real types that CPUs compute in.
     pub const REAL: &'static [DType] = &[DType::F32, DType::F64];
 
-    /// The real types of at most 32 bits and float64.
+    /// The real types, those of 16 bits too.
     pub const REAL_AND_HALF: &'static [DType] = &[DType::F32, DType::F64, DType::Bf16, DType::F16];
 
     /// The types whose parts CPUs compute in.

@@ -51,7 +51,7 @@ Examples:
   gpubench compare results/baselines/main results/new
 
 gpubench stores each pass as a report folder in results/baselines/NAME. It saves nothing if two passes of a cell differ by more \
-than the cell's threshold, because a gate could not tell such a difference from a regression.
+than the cell's threshold, because a gate could not distinguish such a difference from a regression.
 
 Exit codes: 0 saved; 1 the passes disagree, or a cell is incorrect or failed; 2 wrong usage; 130 interrupted.";
 

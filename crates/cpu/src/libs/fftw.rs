@@ -56,38 +56,30 @@ pub(crate) struct Fftw {
 type LoopBody = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 type ParallelLoop = unsafe extern "C" fn(LoopBody, *mut c_char, usize, c_int, *mut c_void);
 
-/// Rank, sizes, number; input, its sizes, stride and distance; output likewise; flags.
-type PlanManyReal = unsafe extern "C" fn(
-    c_int,
-    *const c_int,
-    c_int,
-    *mut c_void,
-    *const c_int,
-    c_int,
-    c_int,
-    *mut c_void,
-    *const c_int,
-    c_int,
-    c_int,
-    c_uint,
-) -> FftwPlan;
+/// The type of a planner of many transforms: rank, sizes, number; input, its sizes, stride and distance; output likewise; further arguments.
+macro_rules! planner_of_many {
+    ($($further:ty),*) => {
+        unsafe extern "C" fn(
+            c_int,
+            *const c_int,
+            c_int,
+            *mut c_void,
+            *const c_int,
+            c_int,
+            c_int,
+            *mut c_void,
+            *const c_int,
+            c_int,
+            c_int,
+            $($further),*
+        ) -> FftwPlan
+    };
+}
 
-/// Arguments as those of [`PlanManyReal`], and the sign of the exponent before the flags.
-type PlanManyComplex = unsafe extern "C" fn(
-    c_int,
-    *const c_int,
-    c_int,
-    *mut c_void,
-    *const c_int,
-    c_int,
-    c_int,
-    *mut c_void,
-    *const c_int,
-    c_int,
-    c_int,
-    c_int,
-    c_uint,
-) -> FftwPlan;
+/// The planner of real arrays, which ends with flags.
+type PlanManyReal = planner_of_many!(c_uint);
+/// The planner of complex arrays, which has the sign of the exponent before the flags.
+type PlanManyComplex = planner_of_many!(c_int, c_uint);
 
 impl Fftw {
     /// Returns the library for an element type, which the first call loads; later calls return the same result.

@@ -6,15 +6,14 @@ use gpubench_ops::matmul::Products;
 use gpubench_report::case::DType;
 use gpubench_report::data::{Element, Real};
 use half::slice::HalfFloatSliceExt;
-use half::{bf16, f16};
 use ndarray::{LinalgScalar, linalg};
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 
 use super::dense::{Matrices, on_one_thread, on_pool, view, view_mut};
-use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, by_type, variant};
+use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, by_half, by_type, variant};
 use crate::CellResult;
-use crate::libs::blas::{BlasThreads, Gemm};
+use crate::libs::blas::{BlasElement, BlasThreads};
 use crate::operands::HostMatrix;
 use crate::threads::Faer;
 use crate::threads::partition::Partition;
@@ -23,14 +22,14 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
     variant("", Scope::Blas, "{} gemm", by_type!(blas))
         .of_shapes(Shapes::Any)
         .of_types(DType::REAL_AND_COMPLEX),
-    variant("-half", Scope::Mkl, "{} gemm of 16-bit operands, float32 answer", half)
+    variant("-half", Scope::Mkl, "{} gemm of 16-bit operands, float32 answer", by_half!(blas))
         .of_shapes(Shapes::Any)
         .of_types(HALF),
     variant(
         "-widened",
         Scope::Blas,
         "16-bit operands widened to float32, then {} gemm, float32 answer",
-        widened,
+        by_half!(widened),
     )
     .of_shapes(Shapes::Any)
     .of_types(HALF),
@@ -75,7 +74,7 @@ fn slices<T>(inputs: &[HostMatrix<T>; 2]) -> [&[T]; 2] {
     inputs.each_ref().map(|input| &input[..])
 }
 
-fn blas<T: Gemm>(mut request: JobRequest<'_>) -> PreparedJob {
+fn blas<T: BlasElement>(mut request: JobRequest<'_>) -> PreparedJob {
     let products = Products::of(request.case);
     let [.., c_len] = products.lens();
     let pool = BlasThreads::new(request.threads, request.blas()?, products.side(), MAX_CHOICE_SIDE)?;
@@ -90,25 +89,11 @@ fn blas<T: Gemm>(mut request: JobRequest<'_>) -> PreparedJob {
     })
 }
 
-fn half(request: JobRequest<'_>) -> PreparedJob {
-    match request.case.dtype {
-        DType::F16 => blas::<f16>(request),
-        _ => blas::<bf16>(request),
-    }
-}
-
-fn widened(request: JobRequest<'_>) -> PreparedJob {
-    match request.case.dtype {
-        DType::F16 => widened_product::<f16>(request),
-        _ => widened_product::<bf16>(request),
-    }
-}
-
 /// Elements that a task widens.
 const WIDENED_AT_ONCE: usize = 1 << 14;
 
 /// Widens both operands of all products, then multiplies.
-fn widened_product<T: Element>(mut request: JobRequest<'_>) -> PreparedJob
+fn widened<T: Element>(mut request: JobRequest<'_>) -> PreparedJob
 where
     [T]: HalfFloatSliceExt,
 {
@@ -131,7 +116,7 @@ where
     })
 }
 
-fn batch<T: Gemm>(mut request: JobRequest<'_>) -> PreparedJob {
+fn batch<T: BlasElement>(mut request: JobRequest<'_>) -> PreparedJob {
     let products = Products::of(request.case);
     let side_of_all = (products.side() as f64 * (products.batch as f64).cbrt()) as usize;
     let pool = BlasThreads::new(request.threads, request.blas()?, side_of_all, MAX_CHOICE_SIDE)?;
@@ -142,7 +127,7 @@ fn batch<T: Gemm>(mut request: JobRequest<'_>) -> PreparedJob {
     })
 }
 
-fn spread<T: Gemm>(mut request: JobRequest<'_>) -> PreparedJob {
+fn spread<T: BlasElement>(mut request: JobRequest<'_>) -> PreparedJob {
     let products = Products::of(request.case);
     let [.., c_len] = products.lens();
     let single = BlasThreads::new(1, request.blas()?, products.side(), 0)?;

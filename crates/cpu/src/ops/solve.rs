@@ -15,7 +15,7 @@ use rustfft::num_complex::Complex;
 
 use super::dense::{Matrices, on_pool};
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, by_type, variant};
-use crate::libs::blas::{Blas, BlasThreads, Posv};
+use crate::libs::blas::{Blas, BlasThreads, PosvElement};
 use crate::operands::HostMatrix;
 use crate::threads::Faer;
 use crate::threads::partition::Partition;
@@ -72,7 +72,7 @@ fn restore<T: Element>(Matrices { inputs: [a, b], copy, results }: &mut System<T
     results[0].copy_rows(b);
 }
 
-fn posv<T: Posv>(mut request: JobRequest<'_>) -> PreparedJob {
+fn posv<T: PosvElement>(mut request: JobRequest<'_>) -> PreparedJob {
     let [n, columns, _] = sides(&request);
     let pool = BlasThreads::new(request.threads, request.blas()?, n, MAX_CHOICE_SIDE)?;
     let system = system::<T>(&mut request, true)?;
@@ -83,7 +83,7 @@ fn posv<T: Posv>(mut request: JobRequest<'_>) -> PreparedJob {
     })
 }
 
-fn spread<T: Posv>(mut request: JobRequest<'_>) -> PreparedJob {
+fn spread<T: PosvElement>(mut request: JobRequest<'_>) -> PreparedJob {
     let [n, columns, systems] = sides(&request);
     let single = BlasThreads::new(1, request.blas()?, n, 0)?;
     let system = system::<T>(&mut request, true)?;

@@ -17,7 +17,7 @@ use rustfft::num_complex::Complex;
 
 use super::dense::{KernelWorkspace, Matrices, on_pool};
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, by_type, variant};
-use crate::libs::blas::{Blas, BlasThreads, Svd, ThinSvd};
+use crate::libs::blas::{Blas, BlasThreads, SvdElement, ThinSvd};
 use crate::operands::{HostMatrix, ShowMemory, memory};
 use crate::threads::Faer;
 use crate::threads::partition::Partition;
@@ -67,7 +67,7 @@ fn matrices<T: Element>(request: &mut JobRequest<'_>) -> CellResult<Matrices<T, 
     Ok(Matrices { inputs, copy: vec![], results })
 }
 
-impl<T: Svd> KernelWorkspace for ThinSvd<T> {
+impl<T: SvdElement> KernelWorkspace for ThinSvd<T> {
     fn show(&self, show: ShowMemory<'_>) {
         show(memory(&self.work));
         show(memory(&self.values));
@@ -88,7 +88,7 @@ fn restore<T: Element>(Matrices { inputs: [a], copy, .. }: &mut Matrices<T, T, 1
 /// The matrices of a batch: a copy of A, U, the singular values and Vᵀ.
 type Parts<'a, T> = (((&'a mut [T], &'a mut [T]), &'a mut [T]), &'a mut [T]);
 
-fn gesdd<T: Svd>(request: JobRequest<'_>) -> PreparedJob {
+fn gesdd<T: SvdElement>(request: JobRequest<'_>) -> PreparedJob {
     let [m, n, _] = sides(&request);
     let k = m.min(n);
     let pool = BlasThreads::new(request.threads, request.blas()?, side(m, n), MAX_CHOICE_SIDE)?;
@@ -104,15 +104,15 @@ fn gesdd<T: Svd>(request: JobRequest<'_>) -> PreparedJob {
 }
 
 /// One workspace for each thread of the pool.
-struct Workspaces<T: Svd>(Vec<Mutex<ThinSvd<T>>>);
+struct Workspaces<T: SvdElement>(Vec<Mutex<ThinSvd<T>>>);
 
-impl<T: Svd> KernelWorkspace for Workspaces<T> {
+impl<T: SvdElement> KernelWorkspace for Workspaces<T> {
     fn show(&self, show: ShowMemory<'_>) {
         self.0.iter().for_each(|one| one.lock().unwrap_or_else(PoisonError::into_inner).show(show));
     }
 }
 
-fn spread<T: Svd>(request: JobRequest<'_>) -> PreparedJob {
+fn spread<T: SvdElement>(request: JobRequest<'_>) -> PreparedJob {
     let [m, n, batch] = sides(&request);
     let k = m.min(n);
     let single = BlasThreads::new(1, request.blas()?, side(m, n), 0)?;

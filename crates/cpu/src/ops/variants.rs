@@ -124,6 +124,17 @@ macro_rules! by_type {
 }
 pub(super) use by_type;
 
+/// Makes the function of a variant of 16-bit types alone, see [`by_dtype`].
+macro_rules! by_half {
+    ($prepare:ident) => {
+        |request| match request.case.dtype {
+            gpubench_report::case::DType::F16 => $prepare::<half::f16>(request),
+            _ => $prepare::<half::bf16>(request),
+        }
+    };
+}
+pub(super) use by_half;
+
 /// A variant that is available on this machine.
 pub(crate) struct AvailableVariant {
     pub(crate) variant: Variant,
@@ -189,7 +200,11 @@ impl AvailableVariant {
         AvailableVariant { variant, blas, prepare: entry.prepare }
     }
 
+    /// Prepares a job. Fails for an element type that the variant does not compute: another would be computed in its place.
     pub(crate) fn prepare(&self, threads: usize, case: &Case, inputs: &mut [Operand]) -> PreparedJob {
+        if !self.variant.dtypes.contains(&case.dtype) {
+            return Err(CellError::Failed(format!("{} does not compute {}", self.title(), case.dtype)));
+        }
         (self.prepare)(JobRequest { threads, case, inputs, blas: self.blas.as_deref() })
     }
 

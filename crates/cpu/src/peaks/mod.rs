@@ -55,10 +55,7 @@ pub(crate) fn measure(
 fn product(threads: usize, kernels: &[AvailableVariant], library: Option<&str>, dtype: DType) -> Option<f64> {
     let is_own = |listed: &&AvailableVariant| {
         let variant = &listed.variant;
-        variant.op == "matmul"
-            && variant.default
-            && variant.library.as_deref() == library
-            && variant.dtypes.contains(&dtype)
+        variant.op == "matmul" && variant.default && variant.library.as_deref() == library
     };
     let rates = kernels.iter().filter(is_own).filter_map(|kernel| {
         // Threads that the previous product left spinning for more work would slow this one.

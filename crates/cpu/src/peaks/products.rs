@@ -82,5 +82,7 @@ mod tests {
             // A very slow build, and more cores than exist.
             assert!(rate > 1e5 && rate < 1e17, "{dtype}: {rate:e}");
         }
+        // A rate of float32 under the name of another type would be a wrong peak.
+        assert!(rate(1, faer, DType::Bf16, 0.0).is_err());
     }
 }

@@ -44,11 +44,16 @@ pub(super) static KERNELS: &[Kernel] = &[
     },
 ];
 
+/// Returns the transforms of a case, after loading cuFFT and checking that operand and answer fit into device memory.
+fn transforms(setup: Setup<'_>) -> Result<Transforms> {
+    setup.cuda.require(Library::Cufft)?;
+    setup.cuda.reserve(op::find("fft").map_or(0, |op| op.footprint(setup.case)))?;
+    Ok(Transforms::of(setup.case))
+}
+
 /// Makes the job. Converting to complex is part of the op, because its input is real.
 fn transform<T: DeviceElement>(setup: Setup<'_>, is_real: bool) -> Result<Box<Prepared>> {
-    let (cuda, transforms) = (setup.cuda, Transforms::of(setup.case));
-    cuda.require(Library::Cufft)?;
-    cuda.reserve(op::find("fft").map_or(0, |op| op.footprint(setup.case)))?;
+    let (cuda, transforms) = (setup.cuda, transforms(setup)?);
     let kernels = FftKernels::load(cuda, &transforms)?;
     let arrays = Resident::<T, Complex<T>, 1>::new(setup, transforms.elements())?.of_cols(transforms.cols);
     // A single element is its own spectrum.
@@ -71,9 +76,7 @@ fn transform<T: DeviceElement>(setup: Setup<'_>, is_real: bool) -> Result<Box<Pr
 
 /// Makes the job of complex arrays with parts `T`.
 fn complex_transform<T: DeviceElement>(setup: Setup<'_>) -> Result<Box<Prepared>> {
-    let (cuda, transforms) = (setup.cuda, Transforms::of(setup.case));
-    cuda.require(Library::Cufft)?;
-    cuda.reserve(op::find("fft").map_or(0, |op| op.footprint(setup.case)))?;
+    let (cuda, transforms) = (setup.cuda, transforms(setup)?);
     let arrays = Resident::<Complex<T>, Complex<T>, 1>::new(setup, transforms.elements())?;
     let plan = PlannedTransforms::<T>::new(cuda, &transforms, false)?;
     Ok(arrays

@@ -22,8 +22,8 @@ mod vendor;
 
 pub(crate) use library::{BlasLibrary, all};
 use open::OpenedBlas;
-pub(crate) use routines::{Blas, Gemm, Posv, Svd, ThinSvd};
-use routines::{ComplexGesddRoutine, GemmRoutines, Lapack, PosvRoutine};
+pub(crate) use routines::{Blas, BlasElement, PosvElement, SvdElement, ThinSvd};
+use routines::{ComplexLapack, GemmRoutines, Lapack};
 pub(crate) use thread_pool::BlasThreads;
 pub(crate) use vendor::{Vendor, vendor_of};
 
@@ -40,12 +40,10 @@ pub(crate) struct Provider {
     complex_double: GemmRoutines<Complex<f64>>,
     bf16: Option<GemmRoutines<bf16>>,
     f16: Option<GemmRoutines<f16>>,
-    cposv: Option<PosvRoutine<Complex<f32>>>,
-    zposv: Option<PosvRoutine<Complex<f64>>>,
-    cgesdd: Option<ComplexGesddRoutine<f32>>,
-    zgesdd: Option<ComplexGesddRoutine<f64>>,
     lapack_single: Option<Lapack<f32>>,
     lapack_double: Option<Lapack<f64>>,
+    complex_lapack_single: Option<ComplexLapack<f32>>,
+    complex_lapack_double: Option<ComplexLapack<f64>>,
     set_threads: SetThreads,
     get_threads: GetThreads,
     /// Most threads that its runtime gives it.

@@ -39,89 +39,35 @@ type Length = usize;
 #[cfg(target_endian = "big")]
 compile_error!("32-bit integers are passed as the low half of 64-bit ones, which must come first in memory");
 
-/// Defines the types of routines from their arguments.
+/// Defines the types of routines, for the element types in angle brackets, from their arguments.
 macro_rules! signatures {
-    ($($(#[$about:meta])* $name:ident($($argument:ty),*);)*) => {
-        $($(#[$about])* type $name<T> = unsafe extern "C" fn($($argument),*);)*
+    ($($(#[$about:meta])* $name:ident<$($type:ident),*>($($argument:ty),*);)*) => {
+        $($(#[$about])* type $name<$($type),*> = unsafe extern "C" fn($($argument),*);)*
     };
 }
 
 signatures! {
+    /// `?gemm` with operands `T` and an answer `C`: transpositions, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc.
+    Gemm<T, C>(Letter, Letter, In, In, In, *const C, *const T, In, *const T, In, *const C, *mut C, In, Length, Length);
+    /// `?gemm_batch_strided` of MKL: as gemm, with the distance to the next A, B and C after each leading dimension, and the number of products.
+    GemmBatch<T, C>(Letter, Letter, In, In, In, *const C, *const T, In, In, *const T, In, In, *const C, *mut C, In, In, In);
+    /// `?posv`: triangle, n, right-hand sides, A, lda, B, ldb, info.
+    Posv<T>(Letter, In, In, *mut T, In, *mut T, In, Out, Length);
     /// `?gesv`: n, right-hand sides, A, lda, pivots, B, ldb, info.
-    Gesv(In, In, *mut T, In, Out, *mut T, In, Out);
+    Gesv<T>(In, In, *mut T, In, Out, *mut T, In, Out);
     /// `?gesdd`: job, m, n, A, lda, S, U, ldu, Vt, ldvt, work, its length, integer work, info.
-    Gesdd(Letter, In, In, *mut T, In, *mut T, *mut T, In, *mut T, In, *mut T, In, Out, Out, Length);
+    Gesdd<T>(Letter, In, In, *mut T, In, *mut T, *mut T, In, *mut T, In, *mut T, In, Out, Out, Length);
+    /// `?gesdd` of complex elements `T` with parts `V`, with the real workspace after that of elements.
+    ComplexGesdd<T, V>(Letter, In, In, *mut T, In, *mut V, *mut T, In, *mut T, In, *mut T, In, *mut V, Out, Out, Length);
 }
-
-/// `?gemm` with operands `T` and an answer `C`: transpositions, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc.
-type GemmRoutine<T, C> = unsafe extern "C" fn(
-    Letter,
-    Letter,
-    In,
-    In,
-    In,
-    *const C,
-    *const T,
-    In,
-    *const T,
-    In,
-    *const C,
-    *mut C,
-    In,
-    Length,
-    Length,
-);
-/// `?gemm_batch_strided` of MKL: as gemm, with the distance to the next A, B and C after each leading dimension, and the number of products.
-type GemmBatchRoutine<T, C> = unsafe extern "C" fn(
-    Letter,
-    Letter,
-    In,
-    In,
-    In,
-    *const C,
-    *const T,
-    In,
-    In,
-    *const T,
-    In,
-    In,
-    *const C,
-    *mut C,
-    In,
-    In,
-    In,
-);
-
-/// `?posv`: triangle, n, right-hand sides, A, lda, B, ldb, info.
-pub(super) type PosvRoutine<T> = unsafe extern "C" fn(Letter, In, In, *mut T, In, *mut T, In, Out, Length);
-
-/// `?gesdd` of complex elements, with the real workspace after that of elements.
-pub(super) type ComplexGesddRoutine<V> = unsafe extern "C" fn(
-    Letter,
-    In,
-    In,
-    *mut Complex<V>,
-    In,
-    *mut V,
-    *mut Complex<V>,
-    In,
-    *mut Complex<V>,
-    In,
-    *mut Complex<V>,
-    In,
-    *mut V,
-    Out,
-    Out,
-    Length,
-);
 
 /// The products of one element type.
-pub(crate) struct GemmRoutines<T: Gemm> {
-    gemm: GemmRoutine<T, T::Answer>,
-    batch: Option<GemmBatchRoutine<T, T::Answer>>,
+pub(crate) struct GemmRoutines<T: BlasElement> {
+    gemm: Gemm<T, T::Answer>,
+    batch: Option<GemmBatch<T, T::Answer>>,
 }
 
-impl<T: Gemm> GemmRoutines<T> {
+impl<T: BlasElement> GemmRoutines<T> {
     /// Finds the product called `name`, without the final underscore.
     pub(super) fn find(library: &OpenedBlas, name: &str) -> Result<Self, String> {
         // SAFETY: the names are those of the routines whose types these are.
@@ -135,7 +81,7 @@ impl<T: Gemm> GemmRoutines<T> {
 }
 
 /// The element types of products by BLAS.
-pub(crate) trait Gemm: Element {
+pub(crate) trait BlasElement: Element {
     /// Type of the answer and of the factors alpha and beta.
     type Answer: Element;
 
@@ -145,7 +91,7 @@ pub(crate) trait Gemm: Element {
 
 macro_rules! products {
     ($($t:ty, $answer:ty, $provider:ident => $products:expr;)*) => {
-        $(impl Gemm for $t {
+        $(impl BlasElement for $t {
             type Answer = $answer;
 
             fn products($provider: &Provider) -> Option<&GemmRoutines<Self>> {
@@ -164,39 +110,9 @@ products! {
     f16, f32, provider => provider.f16.as_ref();
 }
 
-/// The element types of systems of equations by LAPACK.
-pub(crate) trait Posv: Element {
-    /// Returns the routine of a library; `None` if it has no LAPACK.
-    fn posv(provider: &Provider) -> Option<PosvRoutine<Self>>;
-}
-
-impl Posv for f32 {
-    fn posv(provider: &Provider) -> Option<PosvRoutine<f32>> {
-        Some(provider.lapack_single.as_ref()?.posv)
-    }
-}
-
-impl Posv for f64 {
-    fn posv(provider: &Provider) -> Option<PosvRoutine<f64>> {
-        Some(provider.lapack_double.as_ref()?.posv)
-    }
-}
-
-impl Posv for Complex<f32> {
-    fn posv(provider: &Provider) -> Option<PosvRoutine<Self>> {
-        provider.cposv
-    }
-}
-
-impl Posv for Complex<f64> {
-    fn posv(provider: &Provider) -> Option<PosvRoutine<Self>> {
-        provider.zposv
-    }
-}
-
-/// The routines of LAPACK for one element type.
+/// The routines of LAPACK for one real element type.
 pub(crate) struct Lapack<T> {
-    posv: PosvRoutine<T>,
+    posv: Posv<T>,
     gesv: Gesv<T>,
     gesdd: Gesdd<T>,
     /// Called by ndarray-linalg only.
@@ -216,6 +132,37 @@ impl<T> Lapack<T> {
                 gesvd: library.routine(&name("gesvd"))?,
             })
         }
+    }
+}
+
+/// The routines of LAPACK for complex elements with parts `V`.
+pub(crate) struct ComplexLapack<V> {
+    posv: Posv<Complex<V>>,
+    gesdd: ComplexGesdd<Complex<V>, V>,
+}
+
+impl<V> ComplexLapack<V> {
+    /// Finds the routines whose names begin with `letter`.
+    pub(super) fn find(library: &OpenedBlas, letter: char) -> Result<Self, String> {
+        // SAFETY: the names are those of the routines whose types these are.
+        unsafe {
+            Ok(ComplexLapack {
+                posv: library.routine(&format!("{letter}posv_"))?,
+                gesdd: library.routine(&format!("{letter}gesdd_"))?,
+            })
+        }
+    }
+}
+
+/// The element types of systems of equations by LAPACK.
+pub(crate) trait PosvElement: Element {
+    /// Returns the routine of a library; `None` if it has no LAPACK.
+    fn posv(provider: &Provider) -> Option<Posv<Self>>;
+}
+
+impl<T: Blas> PosvElement for T {
+    fn posv(provider: &Provider) -> Option<Posv<T>> {
+        Some(T::lapack(provider)?.posv)
     }
 }
 
@@ -268,7 +215,7 @@ impl Provider {
 
     /// Computes `c = a b` for row-major matrices of m x k, k x n and m x n, of which `a` and `b` may be stored `transposed`. To
     /// Fortran, this is the transpose of `b` times the transpose of `a`.
-    pub(crate) fn gemm<T: Gemm>(
+    pub(crate) fn gemm<T: BlasElement>(
         &self,
         sides: [usize; 3],
         transposed: [bool; 2],
@@ -280,7 +227,7 @@ impl Provider {
     }
 
     /// Computes `batch` such products, whose matrices follow each other; more than one by a call of MKL's `gemm_batch_strided`.
-    pub(crate) fn gemm_batch<T: Gemm>(
+    pub(crate) fn gemm_batch<T: BlasElement>(
         &self,
         batch: usize,
         [m, n, k]: [usize; 3],
@@ -338,7 +285,7 @@ impl Provider {
 
     /// Solves `a x = b` for a symmetric or Hermitian positive definite `a` of n x n, column-major, and `columns` right-hand sides, one after another: the factor
     /// replaces half of `a`, the solutions `b`. A matrix that is not positive definite is an error.
-    pub(crate) fn posv<T: Posv>(&self, a: &mut [T], b: &mut [T], columns: usize) -> CellResult<()> {
+    pub(crate) fn posv<T: PosvElement>(&self, a: &mut [T], b: &mut [T], columns: usize) -> CellResult<()> {
         let side = b.len() / columns.max(1);
         let posv = T::posv(self).ok_or_else(no_lapack)?;
         let n = self.system_side(a, &b[..side])?;
@@ -380,7 +327,7 @@ impl Provider {
 }
 
 /// The element types of singular value decompositions by LAPACK.
-pub(crate) trait Svd: Element {
+pub(crate) trait SvdElement: Element {
     /// The type of the singular values.
     type Value: Real;
 
@@ -410,7 +357,7 @@ fn no_lapack() -> CellError {
     CellError::call("LAPACK", "the library has none")
 }
 
-impl<T: Blas> Svd for T {
+impl<T: Blas> SvdElement for T {
     type Value = T;
 
     unsafe fn gesdd(provider: &Provider, of: GesddArguments<T, T>) -> CellResult<()> {
@@ -425,15 +372,21 @@ impl<T: Blas> Svd for T {
     }
 }
 
-/// Calls gesdd of complex elements.
-macro_rules! complex_svd {
-    ($value:ty, $routine:ident) => {
-        impl Svd for Complex<$value> {
+/// Implements the traits of LAPACK for complex elements with parts of a type, by the routines in a field of the provider.
+macro_rules! complex_lapack {
+    ($value:ty, $routines:ident) => {
+        impl PosvElement for Complex<$value> {
+            fn posv(provider: &Provider) -> Option<Posv<Self>> {
+                Some(provider.$routines.as_ref()?.posv)
+            }
+        }
+
+        impl SvdElement for Complex<$value> {
             type Value = $value;
 
             unsafe fn gesdd(provider: &Provider, of: GesddArguments<Self, $value>) -> CellResult<()> {
                 let [m, n] = of.sides;
-                let routine = provider.$routine.ok_or_else(no_lapack)?;
+                let routine = provider.$routines.as_ref().ok_or_else(no_lapack)?.gesdd;
                 // SAFETY: the caller vouches for the arguments.
                 unsafe {
                     let GesddArguments {
@@ -447,11 +400,11 @@ macro_rules! complex_svd {
     };
 }
 
-complex_svd!(f32, cgesdd);
-complex_svd!(f64, zgesdd);
+complex_lapack!(f32, complex_lapack_single);
+complex_lapack!(f64, complex_lapack_double);
 
 /// The workspace of thin singular value decompositions of m x n by gesdd.
-pub(crate) struct ThinSvd<T: Svd> {
+pub(crate) struct ThinSvd<T: SvdElement> {
     m: usize,
     n: usize,
     pub(crate) work: Vec<T>,
@@ -461,7 +414,7 @@ pub(crate) struct ThinSvd<T: Svd> {
     pub(crate) integers: Vec<Int>,
 }
 
-impl<T: Svd> ThinSvd<T> {
+impl<T: SvdElement> ThinSvd<T> {
     /// Allocates the workspace for matrices of m x n. Fails if the library has no LAPACK, or if its integers cannot hold the
     /// length of the workspace.
     pub(crate) fn new(provider: &Provider, [m, n]: [usize; 2]) -> CellResult<Self> {

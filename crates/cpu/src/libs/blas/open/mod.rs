@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicUsize;
 
 use gpubench_backend::host::shared_library::SharedLibrary;
 
-use super::{GemmRoutines, GetThreads, Lapack, Provider, SetThreads, Vendor};
+use super::{ComplexLapack, GemmRoutines, GetThreads, Lapack, Provider, SetThreads, Vendor};
 
 /// An opened library and the spelling of its routine names.
 pub(super) struct OpenedBlas {
@@ -147,15 +147,6 @@ fn openmp_limit() -> usize {
     limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX)
 }
 
-/// Returns a routine of a library that has LAPACK.
-///
-/// # Safety
-/// `F` is the type of a pointer to a function with the routine's signature.
-unsafe fn of_lapack<F: Copy>(opened: &OpenedBlas, has_lapack: bool, name: &str) -> Result<Option<F>, String> {
-    // SAFETY: the caller vouches for the type.
-    has_lapack.then(|| unsafe { opened.routine(name) }).transpose()
-}
-
 /// Returns the provider, or an error if a routine is missing.
 fn finish(opened: OpenedBlas, about: VendorTraits) -> Result<Provider, String> {
     // SAFETY: the types are those of the libraries' thread routines.
@@ -172,16 +163,10 @@ fn finish(opened: OpenedBlas, about: VendorTraits) -> Result<Provider, String> {
         complex_double: GemmRoutines::find(&opened, "zgemm")?,
         bf16: GemmRoutines::find(&opened, "gemm_bf16bf16f32").ok(),
         f16: GemmRoutines::find(&opened, "gemm_f16f16f32").ok(),
-        // SAFETY: the types are those of LAPACK's routines.
-        cposv: unsafe { of_lapack(&opened, about.has_lapack, "cposv_")? },
-        // SAFETY: as above.
-        zposv: unsafe { of_lapack(&opened, about.has_lapack, "zposv_")? },
-        // SAFETY: as above.
-        cgesdd: unsafe { of_lapack(&opened, about.has_lapack, "cgesdd_")? },
-        // SAFETY: as above.
-        zgesdd: unsafe { of_lapack(&opened, about.has_lapack, "zgesdd_")? },
         lapack_single: about.has_lapack.then(|| Lapack::find(&opened, 's')).transpose()?,
         lapack_double: about.has_lapack.then(|| Lapack::find(&opened, 'd')).transpose()?,
+        complex_lapack_single: about.has_lapack.then(|| ComplexLapack::find(&opened, 'c')).transpose()?,
+        complex_lapack_double: about.has_lapack.then(|| ComplexLapack::find(&opened, 'z')).transpose()?,
         set_threads,
         get_threads,
         max_threads: if about.uses_openmp { openmp_limit() } else { usize::MAX },
