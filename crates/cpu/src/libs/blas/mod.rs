@@ -27,7 +27,7 @@ use routines::{ComplexLapack, GemmRoutines, Lapack};
 pub(crate) use thread_pool::BlasThreads;
 pub(crate) use vendor::{Vendor, vendor_of};
 
-/// A library that has every routine its variants call.
+/// A library that has every real routine its variants call; those of other element types may be absent.
 pub(crate) struct Provider {
     opened: OpenedBlas,
     path: PathBuf,
@@ -36,8 +36,8 @@ pub(crate) struct Provider {
     has_long_integers: bool,
     single: GemmRoutines<f32>,
     double: GemmRoutines<f64>,
-    complex_single: GemmRoutines<Complex<f32>>,
-    complex_double: GemmRoutines<Complex<f64>>,
+    complex_single: Option<GemmRoutines<Complex<f32>>>,
+    complex_double: Option<GemmRoutines<Complex<f64>>>,
     bf16: Option<GemmRoutines<bf16>>,
     f16: Option<GemmRoutines<f16>>,
     lapack_single: Option<Lapack<f32>>,

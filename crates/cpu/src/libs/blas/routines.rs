@@ -104,8 +104,8 @@ macro_rules! products {
 products! {
     f32, f32, provider => Some(&provider.single);
     f64, f64, provider => Some(&provider.double);
-    Complex<f32>, Complex<f32>, provider => Some(&provider.complex_single);
-    Complex<f64>, Complex<f64>, provider => Some(&provider.complex_double);
+    Complex<f32>, Complex<f32>, provider => provider.complex_single.as_ref();
+    Complex<f64>, Complex<f64>, provider => provider.complex_double.as_ref();
     bf16, f32, provider => provider.bf16.as_ref();
     f16, f32, provider => provider.f16.as_ref();
 }
@@ -185,7 +185,7 @@ impl Blas for f64 {
 
 impl Provider {
     fn lapack<T: Blas>(&self) -> CellResult<&Lapack<T>> {
-        T::lapack(self).ok_or_else(no_lapack)
+        T::lapack(self).ok_or_else(|| lacks::<T>("LAPACK"))
     }
 
     /// Makes ndarray-linalg call this library's gesvd. Fails if it has 64-bit integers, which ndarray-linalg does not pass, or
@@ -242,11 +242,7 @@ impl Provider {
         let [a_step, b_step, c_step] = self.steps(batch, lens)?;
         let (m, n, k, batch) = (self.int(m)?, self.int(n)?, self.int(k)?, self.int(batch)?);
         let [alpha, beta] = [1.0, 0.0].map(|factor: f64| T::Answer::narrow(factor.into()));
-        let none = || {
-            let reason = format!("the library has no product of {}", T::DTYPE.words());
-            CellError::from(Unavailable::new(reason, "add MKL, or use another --dtypes"))
-        };
-        let products = T::products(self).ok_or_else(none)?;
+        let products = T::products(self).ok_or_else(|| lacks::<T>("product"))?;
         let [a_is_transposed, b_is_transposed] = transposed;
         let (a_row, b_row, c_row) = (
             if a_is_transposed { m } else { k }.max(1),
@@ -287,7 +283,7 @@ impl Provider {
     /// replaces half of `a`, the solutions `b`. A matrix that is not positive definite is an error.
     pub(crate) fn posv<T: PosvElement>(&self, a: &mut [T], b: &mut [T], columns: usize) -> CellResult<()> {
         let side = b.len() / columns.max(1);
-        let posv = T::posv(self).ok_or_else(no_lapack)?;
+        let posv = T::posv(self).ok_or_else(|| lacks::<T>("posv"))?;
         let n = self.system_side(a, &b[..side])?;
         if side * columns != b.len() {
             return Err(CellError::call("posv", "the right-hand sides have other lengths"));
@@ -353,8 +349,10 @@ pub(crate) struct GesddArguments<T, V> {
     info: Out,
 }
 
-fn no_lapack() -> CellError {
-    CellError::call("LAPACK", "the library has none")
+/// The reason why a library is not measured in element type `T`, which it lacks.
+fn lacks<T: Element>(routine: &str) -> CellError {
+    let reason = format!("the library has no {routine} of {}", T::DTYPE.words());
+    Unavailable::new(reason, "name another library with --blas, or use another --dtypes").into()
 }
 
 impl<T: Blas> SvdElement for T {
@@ -386,7 +384,7 @@ macro_rules! complex_lapack {
 
             unsafe fn gesdd(provider: &Provider, of: GesddArguments<Self, $value>) -> CellResult<()> {
                 let [m, n] = of.sides;
-                let routine = provider.$routines.as_ref().ok_or_else(no_lapack)?.gesdd;
+                let routine = provider.$routines.as_ref().ok_or_else(|| lacks::<Self>("gesdd"))?.gesdd;
                 // SAFETY: the caller vouches for the arguments.
                 unsafe {
                     let GesddArguments {

@@ -147,7 +147,7 @@ fn openmp_limit() -> usize {
     limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX)
 }
 
-/// Returns the provider, or an error if a routine is missing.
+/// Returns the provider, or an error if a real routine is missing.
 fn finish(opened: OpenedBlas, about: VendorTraits) -> Result<Provider, String> {
     // SAFETY: the types are those of the libraries' thread routines.
     let (set_threads, get_threads) = unsafe {
@@ -159,14 +159,14 @@ fn finish(opened: OpenedBlas, about: VendorTraits) -> Result<Provider, String> {
         has_long_integers: about.has_long_integers,
         single: GemmRoutines::find(&opened, "sgemm")?,
         double: GemmRoutines::find(&opened, "dgemm")?,
-        complex_single: GemmRoutines::find(&opened, "cgemm")?,
-        complex_double: GemmRoutines::find(&opened, "zgemm")?,
+        complex_single: GemmRoutines::find(&opened, "cgemm").ok(),
+        complex_double: GemmRoutines::find(&opened, "zgemm").ok(),
         bf16: GemmRoutines::find(&opened, "gemm_bf16bf16f32").ok(),
         f16: GemmRoutines::find(&opened, "gemm_f16f16f32").ok(),
         lapack_single: about.has_lapack.then(|| Lapack::find(&opened, 's')).transpose()?,
         lapack_double: about.has_lapack.then(|| Lapack::find(&opened, 'd')).transpose()?,
-        complex_lapack_single: about.has_lapack.then(|| ComplexLapack::find(&opened, 'c')).transpose()?,
-        complex_lapack_double: about.has_lapack.then(|| ComplexLapack::find(&opened, 'z')).transpose()?,
+        complex_lapack_single: ComplexLapack::find(&opened, 'c').ok().filter(|_| about.has_lapack),
+        complex_lapack_double: ComplexLapack::find(&opened, 'z').ok().filter(|_| about.has_lapack),
         set_threads,
         get_threads,
         max_threads: if about.uses_openmp { openmp_limit() } else { usize::MAX },
