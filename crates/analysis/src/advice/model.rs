@@ -46,7 +46,15 @@ fn coordinates(case: &Case, work: Work) -> Vec<f64> {
     let amounts = [work.flop.max(1.0), work.bytes.max(1.0)];
     let logarithms = extents.iter().map(|extent| *extent as f64).chain(amounts).map(f64::log2);
     let transposed = layout.chars().map(|letter| if letter == 't' { 2.0 } else { 0.0 });
-    logarithms.chain(transposed).chain([if case.dtype == DType::F64 { 3.0 } else { 0.0 }]).collect()
+    logarithms.chain(transposed).chain(type_coordinates(case.dtype)).collect()
+}
+
+/// Three octaves for twice the length of a number, for complex numbers and for the other of two types of one length.
+fn type_coordinates(dtype: DType) -> [f64; 3] {
+    let parts = if dtype.is_complex() { 2 } else { 1 };
+    let length = (dtype.bytes() / parts) as f64;
+    [length.log2(), f64::from(dtype.is_complex()), f64::from(dtype == DType::Bf16)]
+        .map(|octaves| 3.0 * octaves)
 }
 
 impl TimeModel {
@@ -283,6 +291,16 @@ mod tests {
         let of_other_type = TimeModel::fit(&times(TERMS, 8, |_| 1.0)).unwrap();
         let single = Case::square("matmul", 8, DType::F32, 0);
         assert_eq!(of_other_type.predict(&single, Work { flop: 1e3, bytes: 1e3 }), None);
+    }
+
+    #[test]
+    fn each_element_type_has_coordinates_of_its_own() {
+        for (index, one) in DType::ALL.iter().enumerate() {
+            for other in &DType::ALL[..index] {
+                assert_ne!(type_coordinates(*one), type_coordinates(*other), "{one:?} {other:?}");
+            }
+        }
+        assert_eq!(type_coordinates(DType::F64)[0] - type_coordinates(DType::F32)[0], 3.0);
     }
 
     #[test]
