@@ -18,7 +18,7 @@ BLOCKS = {
     "clock_checks": article.clock_checks,
     "machine_quality": article.machine_quality, "matmul_peaks": article.matmul_peaks, "second_run": article.second_run, "screen": screens.screen, "shapes": screens.shapes, "predictions": screens.predictions, "programs": programs.programs, "advised": screens.advised, "lessons": lessons.lessons,
     "peers_short": libraries.summary, "cpu_libraries_larger": libraries.of_larger_cpu,
-    "ozaki2": rules.ozaki2, "fft_layouts": rules.layouts, "irregular": rules.irregular,
+    "ozaki2": rules.ozaki2, "irregular": rules.irregular,
     "peers": libraries.by_origin, "peers_random": libraries.random_sizes,
     "soak_run": soak.run, "own_examples": own.examples, "own_agreement": own.agreement,
 }

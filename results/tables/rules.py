@@ -1,4 +1,4 @@
-"""Times of variants next to each other: the emulated product in float64 and cuBLAS; the layouts of cuFFT."""
+"""Times of variants next to each other: the emulated product in float64 and cuBLAS; sparse products of irregular matrices."""
 from .kept import measured_with, report
 from .text import duration, factor
 
@@ -19,22 +19,6 @@ def ozaki2():
         errors = " | ".join(f"{row['error']['value']:.1e}" for row in (library, own))
         speed_up = library["execute"]["median_s"] / own["execute"]["median_s"]
         lines.append(f"| {n} | {times} | {factor(speed_up)} ({factor(low / own_high)} to {factor(high / own_low)}) | {errors} |")
-    return "\n".join(lines)
-
-
-def layouts():
-    """Times of fft by cuFFT's layouts and by the libraries for Python; those that are no slower than the first beyond its interval in bold."""
-    kept = report("h200", "fft-layouts")
-    ways = ("cuda/r2c", "cuda/r2c-packed", "cuda/c2c", "cupy/fft2", "torch/fft2")
-    lines = [f"{measured_with(kept['environment'])}, device clock. `r2c-packed`, cuFFT's real transform into packed rows, is no variant any more.", "",
-             f"| type | N | {' | '.join(f'`{way}`' for way in ways)} |", f"|---|---:|{'---:|' * len(ways)}"]
-    rows = {}
-    for row in kept["rows"]:
-        rows.setdefault((row["dtype"], row["n"]), {})[f"{row['backend']}/{row['variant']}"] = row["execute"]
-    for (dtype, n), of in sorted(rows.items()):
-        end = min((of[way]["median_s"], of[way]["ci95_s"][1]) for way in ways)[1]
-        times = (f"**{duration(of[way]['median_s'])}**" if of[way]["ci95_s"][0] <= end else duration(of[way]["median_s"]) for way in ways)
-        lines.append(f"| {dtype} | {n} | {' | '.join(times)} |")
     return "\n".join(lines)
 
 
