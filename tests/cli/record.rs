@@ -77,6 +77,18 @@ fn with_python_ffts_and_sparse_products_are_recorded_and_the_users_sitecustomize
 }
 
 #[test]
+fn signals_that_are_ignored_reach_the_program_so() {
+    let folder = Folder::new();
+    for trap in ["", "trap '' PIPE;", "trap '' XFSZ;", "trap '' PIPE XFSZ HUP;"] {
+        let ask = "grep SigIgn /proc/self/status";
+        let record = format!("{} record -q --force --", env!("CARGO_BIN_EXE_gpubench"));
+        let [alone, recorded] =
+            ["", &record].map(|before| folder.shell(&format!("{trap} {before} {ask}")).good().stdout);
+        assert_eq!(alone, recorded, "{trap}");
+    }
+}
+
+#[test]
 fn what_cannot_be_recorded_is_refused_in_one_line() {
     let folder = Folder::new();
     folder.refuses("record", "<PROGRAM>");

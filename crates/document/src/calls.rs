@@ -79,6 +79,8 @@ pub(crate) fn name(call: &Call) -> String {
     match call.routine.as_str() {
         "fft" if call.flags == "C" => format!("fft {}", call.dtype),
         "fft" => format!("fft {} {}", call.dtype, if call.flags == "R" { "real" } else { "to real" }),
+        "ufunc" => format!("{} {}", call.flags, call.dtype),
+        "reduce" => format!("{}.reduce {}", call.flags, call.dtype),
         routine if call.flags.is_empty() => format!("{letter}{routine}"),
         routine => format!("{letter}{routine} {}", call.flags),
     }

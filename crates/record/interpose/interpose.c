@@ -38,12 +38,14 @@ enum {
     ID_gemm, ID_symm, ID_syrk, ID_syr2k, ID_trmm, ID_trsm, ID_hemm, ID_herk, ID_her2k, ID_gemv, ID_trmv, ID_trsv, ID_ger, ID_symv, ID_syr,
     ID_geru, ID_gerc, ID_hemv, ID_axpy, ID_scal, ID_copy, ID_swap, ID_dot, ID_nrm2, ID_asum, ID_posv, ID_potrf, ID_potrs, ID_gesv,
     ID_getrf, ID_getrs, ID_geqrf, ID_gels, ID_gesvd, ID_gesdd, ID_geev, ID_syev, ID_syevd, ID_syevr, ID_heev, ID_heevd, ID_heevr, ID_fft, ID_spmv, ID_spgemm,
+    ID_ufunc, ID_reduce,
     IDS, LAST_BLAS = ID_asum
 };
 static const char *const NAMES[IDS] = {
     "gemm", "symm", "syrk", "syr2k", "trmm", "trsm", "hemm", "herk", "her2k", "gemv", "trmv", "trsv", "ger", "symv", "syr",
     "geru", "gerc", "hemv", "axpy", "scal", "copy", "swap", "dot", "nrm2", "asum", "posv", "potrf", "potrs", "gesv",
     "getrf", "getrs", "geqrf", "gels", "gesvd", "gesdd", "geev", "syev", "syevd", "syevr", "heev", "heevd", "heevr", "fft", "spmv", "spgemm",
+    "ufunc", "reduce",
 };
 _Static_assert(IDS <= ROUTINES, "the header has a name for each routine");
 
@@ -804,10 +806,10 @@ LAPACK_SD(S) LAPACK_SD(D) LAPACK_CZ(C) LAPACK_CZ(Z)
 
 #include "fft.h"
 
-/* Counts a call that sitecustomize.py has timed: a transform with its extents and batch, or a product of sparse matrices with m, n, k and the
- * number of stored entries. */
-PUBLIC void gpubench_record_call(const char *routine, const char *library, char dtype, char flag, int64_t d0, int64_t d1, int64_t d2, int64_t d3,
-    int64_t ns) {
+/* Counts a call that sitecustomize.py has timed: a transform with its extents and batch, a product of sparse matrices with m, n, k and the
+ * number of stored entries, or a ufunc, whose name is in the flags, with its number of elements. */
+PUBLIC void gpubench_record_call(const char *routine, const char *library, char dtype, const char *flags, int64_t d0, int64_t d1, int64_t d2,
+    int64_t d3, int64_t ns) {
     if (!table) return;
     for (int id = ID_fft; id < IDS; id++)
         if (strcmp(NAMES[id], routine) == 0) {
@@ -816,7 +818,7 @@ PUBLIC void gpubench_record_call(const char *routine, const char *library, char 
             key.routine = (uint16_t)id;
             key.dtype = (uint8_t)dtype;
             key.object = object_named(library);
-            key.flags[0] = (uint8_t)(id == ID_fft ? flag : 0);
+            memcpy(key.flags, flags, strnlen(flags, sizeof key.flags));
             int64_t dims[] = {d0, d1, d2, d3};
             memcpy(key.dims, dims, sizeof dims);
             count_call(&key, ns > 0 ? (uint64_t)ns : 0, 0, 0);

@@ -1,7 +1,9 @@
-"""Records FFTs of NumPy and SciPy, and products of SciPy's sparse matrices, which are no calls of a library that could be preloaded.
+"""Records FFTs and ufuncs of NumPy and SciPy, and products of SciPy's sparse matrices, which are no calls of a library that could be
+preloaded.
 
 `gpubench record --python` puts this file's folder before the others of PYTHONPATH. Python imports it when it starts; it then imports the
-`sitecustomize` that would have been imported without it. Functions are wrapped when the program imports their module.
+`sitecustomize` that would have been imported without it. Functions are wrapped when the program imports their module. Ufuncs stay what they
+are: from Python 3.12 the interpreter reports calls of them (PEP 669).
 """
 
 import functools
@@ -11,6 +13,7 @@ import importlib.util
 import math
 import os
 import sys
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -18,6 +21,9 @@ FFTS = {
     "fft": "C", "ifft": "C", "fft2": "C", "ifft2": "C", "fftn": "C", "ifftn": "C",
     "rfft": "R", "rfft2": "R", "rfftn": "R", "irfft": "B", "irfft2": "B", "irfftn": "B",
 }
+LETTERS = {"f": b"s", "d": b"d", "F": b"c", "D": b"z"}
+# Elements of an array from which ufuncs are recorded: shorter calls take as long as recording them.
+LEAST_ELEMENTS = 10_000
 
 
 def recorder():
@@ -29,7 +35,7 @@ def recorder():
     except (AttributeError, OSError):
         return None
     numbers = [ctypes.c_int64] * 4
-    count.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char, ctypes.c_char, *numbers, ctypes.c_int64]
+    count.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char, ctypes.c_char_p, *numbers, ctypes.c_int64]
     count.restype = None
     return count
 
@@ -86,9 +92,9 @@ def timed_product(count, function):
             shape = getattr(other, "shape", ())
             columns = shape[1] if len(shape) > 1 else 1
             name = b"spgemm" if hasattr(other, "nnz") else b"spmv"
-            dtype = {"f": b"s", "d": b"d", "F": b"c", "D": b"z"}.get(self.dtype.char)
+            dtype = LETTERS.get(self.dtype.char)
             if result is not NotImplemented and dtype and len(shape):
-                count(name, b"scipy.sparse", dtype, b"N", self.shape[0], columns, self.shape[1], int(self.nnz), ns)
+                count(name, b"scipy.sparse", dtype, b"", self.shape[0], columns, self.shape[1], int(self.nnz), ns)
         except Exception:
             pass
         return result
@@ -111,6 +117,44 @@ def wrap_products(count, module):
         if function is not None:
             setattr(base, name, timed_product(count, function))
             break
+
+
+def watch_ufuncs(count):
+    """Counts calls of ufuncs and of their reductions. A call in the program that was none the first time is not watched further."""
+    monitoring = getattr(sys, "monitoring", None)
+    tool = next((tool for tool in (3, 4) if monitoring and monitoring.get_tool(tool) is None), None)
+    if tool is None:
+        return
+    started = threading.local()
+
+    def ufunc_of(called):
+        if type(called).__name__ == "ufunc":
+            return called, b"ufunc"
+        owner = getattr(called, "__self__", None)
+        reduces = type(owner).__name__ == "ufunc" and called.__name__ == "reduce"
+        return (owner, b"reduce") if reduces else (None, None)
+
+    def before(code, offset, called, first):
+        started.ns = time.perf_counter_ns()
+        # Those with a signature are calls of a library, or of loops that it replaces.
+        ufunc = ufunc_of(called)[0]
+        return monitoring.DISABLE if ufunc is None or ufunc.signature is not None else None
+
+    def after(code, offset, called, first):
+        ns = time.perf_counter_ns() - getattr(started, "ns", math.inf)
+        ufunc, routine = ufunc_of(called)
+        size = getattr(first, "size", 0)
+        if ufunc is None or not isinstance(size, int) or size < LEAST_ELEMENTS or ns < 0:
+            return
+        dtype = LETTERS.get(first.dtype.char)
+        if dtype and ufunc.signature is None:
+            count(routine, b"numpy", dtype, ufunc.__name__[:8].encode(), size, 0, 0, 0, ns)
+
+    monitoring.use_tool_id(tool, "gpubench record")
+    monitoring.register_callback(tool, monitoring.events.CALL, before)
+    monitoring.register_callback(tool, monitoring.events.C_RETURN, after)
+    # Returns are reported of the calls that are.
+    monitoring.set_events(tool, monitoring.events.CALL)
 
 
 WRAPPERS = {"numpy.fft": wrap_ffts, "scipy.fft": wrap_ffts, "scipy.sparse._base": wrap_products}
@@ -152,6 +196,7 @@ def chain():
 def begin():
     count = recorder()
     if count is not None:
+        watch_ufuncs(count)
         sys.meta_path.insert(0, Wrapping(count))
 
 

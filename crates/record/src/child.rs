@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,28 @@ extern "C" fn forward(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut l
     }
 }
 
+/// Signals that this process ignores from its start, and whether it was started so: a program must find what it would have found.
+static IGNORED: [(libc::c_int, AtomicBool); 2] =
+    [(libc::SIGPIPE, AtomicBool::new(false)), (libc::SIGXFSZ, AtomicBool::new(false))];
+
+/// Notes what is ignored. It runs before Rust's runtime, which ignores SIGPIPE.
+extern "C" fn note_ignored() {
+    for (signal, was) in &IGNORED {
+        // SAFETY: all-zero bytes are a valid `sigaction`, which the call overwrites; without a new action it changes nothing.
+        let action = unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(*signal, std::ptr::null(), &mut action);
+            action
+        };
+        was.store(action.sa_sigaction == libc::SIG_IGN, Ordering::Relaxed);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEFORE_MAIN: extern "C" fn() = note_ignored;
+
 /// Runs a program to its end. Signals that a process sends are forwarded; those of a terminal reach the program as well, and end this process
 /// only after it.
 ///
@@ -41,8 +63,11 @@ extern "C" fn forward(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut l
 /// The program cannot be started.
 pub fn run(mut command: Command) -> io::Result<ProgramEnd> {
     let restore = || {
-        // SAFETY: restoring a disposition runs no code of this program. Programs ignore this signal only as gpubench does.
-        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
+        for (signal, was) in &IGNORED {
+            let action = if was.load(Ordering::Relaxed) { libc::SIG_IGN } else { libc::SIG_DFL };
+            // SAFETY: ignoring a signal or restoring its default runs no code of this program.
+            unsafe { libc::signal(*signal, action) };
+        }
         Ok(())
     };
     // SAFETY: the function calls nothing but `signal`, which may be called between fork and exec.
