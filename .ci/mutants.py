@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 CLONE = ROOT / "target" / "mutants"
 # Built often and run briefly: little optimisation, and only what changed.
 PROFILE = {"CARGO_INCREMENTAL": "1", "CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_PROFILE_DEV_OPT_LEVEL": "1"}
-# A mutant may loop for ever. Builds and the tests of a crate take a minute at most, all tests ten.
-LIMITS_S = {"--lib": 180, "--locked": 1200}
+# A mutant may loop for ever. The tests of a crate take half a minute, all tests ten, and a build is none of the mutant's.
+LIMITS_S = {"--no-run": 1800, "--lib": 180, "--locked": 1800}
 # One that allocates in its loop must not take the machine's memory.
 MOST_BYTES = 8 << 30
 

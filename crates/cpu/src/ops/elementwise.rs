@@ -17,10 +17,16 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
     variant(
         "",
         Scope::Mkl,
-        "{} (VML): sines and cosines of blocks, products and sums in a loop, all threads",
-        by_dtype!(mkl),
+        "{} (VML): sines and cosines of blocks in float32 or float64, products and sums in a loop, all threads",
+        |request| match request.case.dtype {
+            DType::Bf16 => mkl_half::<bf16>(request),
+            DType::F16 => mkl_half::<f16>(request),
+            DType::F64 => mkl::<f64>(request),
+            _ => mkl::<f32>(request),
+        },
     )
-    .of_shapes(Shapes::Any),
+    .of_shapes(Shapes::Any)
+    .of_types(DType::REAL_AND_HALF),
     variant(
         "plain",
         Scope::Default,
@@ -63,16 +69,31 @@ const SINES_PER_CALL: usize = 1 << 16;
 fn mkl<T: Real>(request: JobRequest<'_>) -> PreparedJob {
     let (vml, threads) = (VmlFunctions::<T>::of(request.blas()?.provider()?)?, request.threads);
     partitioned::<T, 2>(request, threads, move |[a, b], y| {
-        let mut cosines = [T::default(); BLOCK];
         vml.on_this_thread(|| {
             for ((a, b), y) in a.chunks(BLOCK).zip(b.chunks(BLOCK)).zip(y.chunks_mut(BLOCK)) {
-                vml.sines(a, y);
-                vml.cosines(b, &mut cosines);
-                for (((y, &a), &b), &cosine) in y.iter_mut().zip(a).zip(b).zip(&cosines) {
-                    *y = a * b + *y + cosine;
-                }
+                mkl_expression(&vml, a, b, y);
             }
         });
+    })
+}
+
+/// Computes a block of at most [`BLOCK`] elements.
+fn mkl_expression<T: Real>(vml: &VmlFunctions<T>, a: &[T], b: &[T], y: &mut [T]) {
+    let mut cosines = [T::default(); BLOCK];
+    vml.sines(a, y);
+    vml.cosines(b, &mut cosines);
+    for (((y, &a), &b), &cosine) in y.iter_mut().zip(a).zip(b).zip(&cosines) {
+        *y = a * b + *y + cosine;
+    }
+}
+
+fn mkl_half<T: Element>(request: JobRequest<'_>) -> PreparedJob
+where
+    [T]: HalfFloatSliceExt,
+{
+    let (vml, threads) = (VmlFunctions::of(request.blas()?.provider()?)?, request.threads);
+    partitioned::<T, 2>(request, threads, move |operands, y| {
+        vml.on_this_thread(|| widened(operands, y, |a, b, y| mkl_expression(&vml, a, b, y)));
     })
 }
 
@@ -87,22 +108,27 @@ fn expression<T: Float>(a: &[T], b: &[T], y: &mut [T]) {
     }
 }
 
-/// Widens blocks to float32, computes in it, and rounds the answer.
 fn plain_half<T: Element>(request: JobRequest<'_>) -> PreparedJob
 where
     [T]: HalfFloatSliceExt,
 {
     let threads = request.threads;
-    partitioned::<T, 2>(request, threads, |[a, b], y| {
-        let [mut wide_a, mut wide_b, mut wide_y] = [[0f32; BLOCK]; 3];
-        for ((a, b), y) in a.chunks(BLOCK).zip(b.chunks(BLOCK)).zip(y.chunks_mut(BLOCK)) {
-            let len = y.len();
-            a.convert_to_f32_slice(&mut wide_a[..len]);
-            b.convert_to_f32_slice(&mut wide_b[..len]);
-            expression(&wide_a[..len], &wide_b[..len], &mut wide_y[..len]);
-            y.convert_from_f32_slice(&wide_y[..len]);
-        }
-    })
+    partitioned::<T, 2>(request, threads, |operands, y| widened(operands, y, expression))
+}
+
+/// Widens blocks to float32, computes in it, and rounds the answer.
+fn widened<T>([a, b]: [&[T]; 2], y: &mut [T], compute: impl Fn(&[f32], &[f32], &mut [f32]))
+where
+    [T]: HalfFloatSliceExt,
+{
+    let [mut wide_a, mut wide_b, mut wide_y] = [[0f32; BLOCK]; 3];
+    for ((a, b), y) in a.chunks(BLOCK).zip(b.chunks(BLOCK)).zip(y.chunks_mut(BLOCK)) {
+        let len = y.len();
+        a.convert_to_f32_slice(&mut wide_a[..len]);
+        b.convert_to_f32_slice(&mut wide_b[..len]);
+        compute(&wide_a[..len], &wide_b[..len], &mut wide_y[..len]);
+        y.convert_from_f32_slice(&wide_y[..len]);
+    }
 }
 
 fn one_pass<T: Real + Float>(request: JobRequest<'_>) -> PreparedJob {
