@@ -7,6 +7,7 @@ use gpubench::data::fingerprint;
 use gpubench::data::generator::Stream;
 use gpubench::op;
 use gpubench_backend::protocol::{Reply, Request};
+use half::{bf16, f16};
 
 const PAGE: &str = include_str!("../docs/worker-protocol.md");
 
@@ -58,16 +59,28 @@ fn the_page_shows_the_vectors_of_the_generator() {
         let stream = Stream::new(seed, cells[1].parse().unwrap());
         let index: u64 = cells[2].parse().unwrap();
         assert_eq!(stream.bits(index), u64::from_str_radix(cells[3], 16).unwrap(), "{line}");
-        assert_eq!(stream.uniform::<f64>(index), cells[4].parse::<f64>().unwrap(), "{line}");
-        assert_eq!(f64::from(stream.uniform::<f32>(index)), cells[5].parse::<f64>().unwrap(), "{line}");
+        let found = [
+            stream.uniform::<f64>(index),
+            stream.uniform::<f32>(index).into(),
+            stream.uniform::<f16>(index).into(),
+            stream.uniform::<bf16>(index).into(),
+        ];
+        let shown: Vec<f64> = cells[4..].iter().map(|cell| cell.parse().unwrap()).collect();
+        assert_eq!(shown, found, "{line}");
         seen += 1;
     }
     assert_eq!(seen, 12);
 }
 
 #[test]
-fn the_page_shows_the_fingerprint_of_a_small_case() {
-    let case = Case::square("matmul", 2, DType::F32, 42);
-    let found = format!("{:016x}", fingerprint(&op::find("matmul").unwrap().inputs(&case)));
-    assert!(PAGE.contains(&format!("seed 42, have the fingerprint `{found}`")), "{found}");
+fn the_page_shows_the_fingerprints_of_a_small_case() {
+    for dtype in [DType::F32, DType::Bf16, DType::F16, DType::C64, DType::C128] {
+        let case = Case::square("matmul", 2, dtype, 42);
+        let found = format!("{:016x}", fingerprint(&op::find("matmul").unwrap().inputs(&case)));
+        let shown = match dtype {
+            DType::F32 => format!("seed 42, have the fingerprint `{found}`"),
+            _ => format!("`{found}` in `{}`", dtype.name()),
+        };
+        assert!(PAGE.replace('\n', " ").contains(&shown), "{shown}");
+    }
 }
