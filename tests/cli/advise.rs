@@ -45,13 +45,13 @@ fn calls_are_measured_predicted_verified_and_the_program_is_judged() {
     assert_contains(
         &text,
         &[
-            "sgemm NN 500 x 500 x 500 10",
+            "sgemm NN 500x500x500 10",
             "dgesv 100, rhs 1 1 5.0% 5.00 ms - - - -",
-            "sgemm NN 200 x 90 x 80 1 2.0% 2.00 ms ~",
+            "sgemm NN 200x90x80 1 2.0% 2.00 ms ~",
             "The program took 100 ms, recorded calls 84.0 ms of it (84%)",
             "If nothing had to be copied, it would take at least",
             "times what it costs now",
-            "Move first: sgemm NN of 500 x 500 x 500",
+            "Move first: sgemm NN of 500x500x500",
             "Verified with 1 call drawn at random",
         ],
     );

@@ -92,7 +92,7 @@ fn verdict_text(advice: &CallAdvice) -> (String, Tone) {
     let mark = if advice.is_sure || advice.verdict == CallVerdict::Unknown { "" } else { " ?" };
     let (words, tone) = match advice.verdict {
         CallVerdict::Gpu => ("GPU", Tone::Gpu),
-        CallVerdict::GpuIfDataStays => ("GPU if data stays", Tone::Gpu),
+        CallVerdict::GpuIfDataStays => ("GPU if kept", Tone::Gpu),
         CallVerdict::Cpu => ("CPU", Tone::Cpu),
         CallVerdict::Unknown => ("-", Tone::Plain),
     };
@@ -113,6 +113,9 @@ fn legend(advice: &Advice) -> Vec<RichText> {
     }
     if advice.calls.iter().any(|one| one.cpu.is_none() && one.gpu.is_none()) {
         lines.push("-: gpubench has no operation for the call, or no time of it.".into());
+    }
+    if advice.calls.iter().any(|one| one.verdict == CallVerdict::GpuIfDataStays) {
+        lines.push("GPU if kept: the GPU is faster if the data stays in its memory.".into());
     }
     lines.into_iter().map(RichText::from).collect()
 }
@@ -466,7 +469,7 @@ mod tests {
         for part in [
             "sgemm NN",
             "The program took 10.0 s, recorded calls 6.00 s of it (60%)",
-            "Move first: sgemm NN of 64 x 64 x 64",
+            "Move first: sgemm NN of 64x64x64",
             "and cost",
             "2 threads",
             "Without a GPU: cpu/",

@@ -135,11 +135,11 @@ fn one() -> u64 {
 }
 
 impl Call {
-    /// The shape in words, such as `300 x 100 x 200`.
+    /// The shape in words, such as `300x100x200`.
     pub fn shape_text(&self) -> String {
         let dims = [self.m, self.n, self.k];
         let dims = dims.iter().filter(|dim| **dim > 0).chain(&self.extents);
-        let mut text = dims.map(u64::to_string).collect::<Vec<_>>().join(" x ");
+        let mut text = dims.map(u64::to_string).collect::<Vec<_>>().join("x");
         if self.rhs > 0 {
             text += &format!(", rhs {}", self.rhs);
         }
@@ -244,10 +244,7 @@ mod tests {
     #[test]
     fn a_file_reads_back_and_its_texts_are_harmless() {
         let calls = Calls::parse(CALLS).unwrap();
-        assert_eq!(
-            (calls.calls[0].shape_text(), calls.count(), calls.total_s()),
-            ("2 x 3 x 4".into(), 2, 0.5)
-        );
+        assert_eq!((calls.calls[0].shape_text(), calls.count(), calls.total_s()), ("2x3x4".into(), 2, 0.5));
         assert!(!calls.program[0].contains('\u{1b}') && !calls.calls[0].flags.contains('\n'));
         let folder = std::env::temp_dir().join(format!("gpubench-calls-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
@@ -261,7 +258,7 @@ mod tests {
     fn damaged_and_foreign_files_are_refused_with_the_reason() {
         for (from, to, expected) in [
             ("\"calls_version\": 1", "\"calls_version\": 2", "its layout is 2"),
-            ("\"count\": 2", "\"count\": 0", "the calls of gemm 2 x 3 x 4 have no valid count"),
+            ("\"count\": 2", "\"count\": 0", "the calls of gemm 2x3x4 have no valid count"),
             ("0.25", "-1.0", "no valid count, sizes and times"),
             ("\"elapsed_s\": 1.0", "\"elapsed_s\": 0.0", "elapsed_s"),
             ("\"m\": 2", "\"m\": 9223372036854775808", "no valid count, sizes and times"),
