@@ -129,13 +129,11 @@ mod tests {
             ..Remark::default()
         };
         let about_run = Remark { text: "a *b*".into(), next: Some("close c".into()), ..Remark::default() };
-        let inner = DocumentSection::new("inner", vec![Block::Remarks(vec![about_cells, about_run])]);
-        let folded =
-            DocumentSection { is_folded: true, ..DocumentSection::new("more", vec![Block::paragraph("p")]) };
+        let inner = Block::section("inner", Block::remarks([about_cells, about_run]));
+        let folded = Block::folded("more", [Block::paragraph("p")]);
         let facts = Block::Facts(vec![("host".into(), RichText::code("a`b"))]);
-        let outer = DocumentSection::new("outer", vec![facts, Block::Section(inner)]);
-        let made =
-            Document { title: "title".into(), blocks: vec![Block::Section(outer), Block::Section(folded)] };
+        let outer = Block::section("outer", [facts].into_iter().chain(inner));
+        let made = Document { title: "title".into(), blocks: outer.into_iter().chain(folded).collect() };
         let expected = "# title\n\n## outer\n\n- host: `a'b`\n\n### inner\n\n\
             | about | cells | what | next | which |\n|---|---:|---|---|---|\n\
             | spread | 2 | too wide | run again | fft |\n\n- a \\*b\\*; close c.\n\n\

@@ -15,7 +15,7 @@ use gpubench_report::measure::stats::median;
 use gpubench_report::report::Report;
 use serde::Serialize;
 
-use crate::answer::{Comparison, Contender, Estimate, Kind, Versus, sections_of};
+use crate::answer::{Comparison, Contender, Estimate, Kind, Versus, exact, sections_of};
 use model::{MeasuredTime, TimeModel};
 pub use problem::{CallProblem, problem};
 pub use threshold::{Threshold, thresholds};
@@ -471,43 +471,27 @@ fn program(calls: &Calls, advice: &[CallAdvice]) -> ProgramAdvice {
     let has_cpu = advice.iter().any(|advice| advice.cpu.is_some());
     // The program's time, less that of the calls that move, plus theirs on the GPU.
     let expected = |time: &dyn Fn(&CallAdvice) -> Option<Estimate>| {
-        let moved = calls
-            .calls
-            .iter()
-            .zip(advice)
-            .filter_map(|(call, advice)| Some((call, time(advice)?, advice.now_s)));
-        let moved = moved.filter(|(_, time, now)| time.value < now.value);
-        let start = Estimate { value: calls.elapsed_s, low: calls.elapsed_s, high: calls.elapsed_s };
-        let total = moved.fold(start, |total, (call, time, _)| {
-            total.plus(time.times(call.count)).minus(Estimate {
-                value: call.total_s,
-                low: call.total_s,
-                high: call.total_s,
-            })
+        let each = calls.calls.iter().zip(advice);
+        let times = each.filter_map(|(call, advice)| Some((call, time(advice)?, advice.now_s)));
+        let moved = times.filter(|(_, time, now)| time.value < now.value);
+        let Estimate { value, low, high } = moved.fold(exact(calls.elapsed_s), |total, (call, time, _)| {
+            total.plus(time.times(call.count)).minus(exact(call.total_s))
         });
-        let positive = |seconds: f64| seconds.max(0.0);
-        Estimate { value: positive(total.value), low: positive(total.low), high: positive(total.high) }
+        Estimate { value: value.max(0.0), low: low.max(0.0), high: high.max(0.0) }
     };
     let seconds = |time: &Option<TimeOf>| time.as_ref().map(|time| time.seconds);
     let has_gpu = covered().next().is_some();
-    let program = ProgramAdvice {
-        elapsed_s: calls.elapsed_s,
-        recorded_s: calls.total_s(),
-        covered_s: covered().map(|(call, _)| call.total_s).fold(0.0, |sum, seconds| sum + seconds),
-        best_cpu_s: None,
-        with_copies_s: None,
-        data_stays_s: None,
-        without_copies_s: None,
-    };
-    if program.overlapped() {
-        return program;
-    }
+    let (elapsed_s, recorded_s) = (calls.elapsed_s, calls.total_s());
+    let follows = recorded_s <= elapsed_s;
+    let (has_cpu, has_gpu) = (has_cpu && follows, has_gpu && follows);
     ProgramAdvice {
+        elapsed_s,
+        recorded_s,
+        covered_s: covered().map(|(call, _)| call.total_s).fold(0.0, |sum, seconds| sum + seconds),
         best_cpu_s: has_cpu.then(|| expected(&|advice| seconds(&advice.cpu))),
         with_copies_s: has_gpu.then(|| expected(&|advice| seconds(&advice.gpu_copies))),
         data_stays_s: has_gpu.then(|| expected(&CallAdvice::gpu_stays)),
         without_copies_s: has_gpu.then(|| expected(&|advice| seconds(&advice.gpu))),
-        ..program
     }
 }
 

@@ -9,7 +9,6 @@ use gpubench_report::measure::grade::Grade;
 
 use crate::compare::Verdict;
 use crate::compare::environment::{Difference, Severity};
-use crate::compare::phrases::mean_with_interval;
 use crate::compare::result::{
     COMPARISON_VERSION, Change, ComparedCell, ComparedMean, Comparison, Conclusion, Gate, InconclusiveReason,
     Judgement, Mean, MeanChange, Measured, Method, Note, VerdictCount,
@@ -168,7 +167,7 @@ fn mean_changes() -> Vec<MeanChange> {
             variation_between_runs: Some(0.002),
             ..Judgement::without_figures(subject, 0.02)
         };
-        MeanChange { reason: mean_with_interval(&change).unwrap(), ..change }
+        MeanChange { reason: change.change().unwrap().with_interval(), ..change }
     };
     let mut all = mean(None, None, 6, 1.021, 0.004, Verdict::Slower, None);
     all.reason += "; no single cell is slower";

@@ -4,9 +4,7 @@ use gpubench_report::case::Cell;
 use gpubench_report::report::Outcome;
 
 use crate::compare::pairs::{CellPair, incomparable, pairs};
-use crate::compare::statistics::shift::{
-    OWN_SHARE, smallest_detectable, smallest_significant, standard_error,
-};
+use crate::compare::statistics::shift::{OWN_SHARE, Shift, standard_error};
 use crate::compare::variance::{RunVariance, run_variances, threshold};
 use crate::compare::{Limits, Policy, Runs};
 
@@ -149,8 +147,9 @@ pub(crate) fn runs_to_detect(slowdown: f64, variation: f64, alpha: f64, tested: 
     let detects = |runs: &usize| {
         let own_df = 2.0 * (*runs as f64 - 1.0);
         let error = standard_error(variation.powi(2), *runs, *runs);
-        let detectable = smallest_detectable(error, own_df + OTHER_CELLS_DF, slowdown / 2.0, of_cell, POWER);
-        detectable.max(smallest_significant(error, own_df, OWN_SHARE * alpha, POWER)) <= slowdown
+        let shift = |df| Shift { log: 0.0, error, df };
+        shift(own_df + OTHER_CELLS_DF).smallest_detectable(slowdown / 2.0, of_cell, POWER) <= slowdown
+            && shift(own_df).smallest_significant(OWN_SHARE * alpha, POWER) <= slowdown
     };
     (MIN_RUNS..=MAX_RUNS).find(detects)
 }

@@ -104,7 +104,7 @@ pub(super) fn means(comparison: &Comparison) -> Option<String> {
     }
     let text = |((verdict, reason), count)| format!("{count} {}", phrases::of_kind(verdict, reason));
     let counts: Vec<String> = kinds.into_iter().map(text).collect();
-    let figures = phrases::mean_with_interval(widest)?;
+    let figures = widest.change()?.with_interval();
     let smallest = widest.smallest_detectable_change.filter(|_| widest.verdict == Verdict::Inconclusive);
     let smallest = smallest.map(|change| format!(", smallest detectable change {}", percent(change)));
     let smallest = smallest.unwrap_or_default();

@@ -159,7 +159,8 @@ impl Spacing {
         let mut values = vec![];
         for exponent in (low.log10().floor() as i32)..=(high.log10().ceil() as i32) {
             for tenths in 10..100 {
-                let value = scientific(tenths, exponent - 1);
+                // As close as its decimal text.
+                let value = format!("{tenths}e{}", exponent - 1).parse().unwrap_or(f64::NAN);
                 let labelled = self.tenths.contains(&tenths) && exponent.rem_euclid(self.decades) == 0;
                 // Between labels decades apart, more lines would only be clutter.
                 let line =
@@ -171,11 +172,6 @@ impl Spacing {
         }
         values
     }
-}
-
-/// `figure` times ten to the `exponent`, as close as its decimal text.
-fn scientific(figure: i32, exponent: i32) -> f64 {
-    format!("{figure}e{exponent}").parse().unwrap_or(f64::NAN)
 }
 
 /// The range of `values`, widened on both sides by a share of its logarithm, to a ratio of `least` at least.
@@ -199,15 +195,15 @@ fn time_label(seconds: f64) -> String {
     }
     let fits = |unit: f64| seconds / unit > 0.9995;
     let (unit, symbol) = TIME_UNITS.into_iter().find(|(unit, _)| fits(*unit)).unwrap_or(TIME_UNITS[3]);
-    format!("{} {symbol}", round(seconds / unit))
+    format!("{} {symbol}", plain(seconds / unit))
 }
 
 /// `GPU 10x`, `1x` or `CPU 10x`, for a ratio and its factor, which is at least 1.
 fn ratio_label(ratio: f64, factor: f64, versus: Versus<'_>) -> String {
     match ratio {
         1.0 => "1x".into(),
-        ratio if ratio > 1.0 => format!("{} {}x", versus.label(Contender::B), round(factor)),
-        _ => format!("{} {}x", versus.label(Contender::A), round(factor)),
+        ratio if ratio > 1.0 => format!("{} {}x", versus.label(Contender::B), plain(factor)),
+        _ => format!("{} {}x", versus.label(Contender::A), plain(factor)),
     }
 }
 
@@ -219,15 +215,6 @@ pub(crate) fn plain(figure: f64) -> String {
         figure if (figure - figure.round()).abs() < 1e-6 * figure => format!("{figure:.0}"),
         figure => three_digits(figure),
     }
-}
-
-/// A number near a round one without a needless fraction: `20`, `1.43`, `1e9`.
-fn round(figure: f64) -> String {
-    if figure >= 1e6 {
-        return format!("{figure:e}");
-    }
-    let whole = figure.round();
-    if (figure - whole).abs() < 1e-6 * figure { whole.to_string() } else { three_digits(figure) }
 }
 
 /// Values over more than this factor are on a logarithmic axis.

@@ -160,22 +160,16 @@ fn lines(row: &LegendRow, strip: f64) -> Vec<(LegendRow, f64)> {
 /// Room between labels.
 const APART: f64 = 14.0;
 
-/// A text centred at `x`, under the x axis.
-pub(crate) struct TickLabel {
-    pub x: f64,
-    pub text: String,
-}
-
-/// The labels of the x axis that have room next to those before them and to the last, which always stays.
-pub(crate) fn below(plane: &Plane<'_>, em: f64) -> Vec<TickLabel> {
-    let wide = |label: &TickLabel| width(&label.text, em, Weight::Regular);
-    let apart = |left: &TickLabel, right: &TickLabel| {
-        right.x - left.x > f64::midpoint(wide(left), wide(right)) + APART
+/// The labels of the x axis, each with the place of its middle, that have room next to those before them and to the last, which always stays.
+pub(crate) fn below(plane: &Plane<'_>, em: f64) -> Vec<(f64, String)> {
+    let wide = |text: &str| width(text, em, Weight::Regular);
+    let apart = |left: &(f64, String), right: &(f64, String)| {
+        right.0 - left.0 > f64::midpoint(wide(&left.1), wide(&right.1)) + APART
     };
-    let label = |tick: &Tick| TickLabel { x: plane.across(tick.value), text: tick.label.clone() };
-    let mut labels: Vec<TickLabel> = plane.x.ticks.iter().map(label).collect();
+    let label = |tick: &Tick| (plane.across(tick.value), tick.label.clone());
+    let mut labels: Vec<(f64, String)> = plane.x.ticks.iter().map(label).collect();
     let Some(last) = labels.pop() else { return vec![] };
-    let mut kept: Vec<TickLabel> = vec![];
+    let mut kept: Vec<(f64, String)> = vec![];
     for label in labels {
         if kept.last().is_none_or(|before| apart(before, &label)) && apart(&label, &last) {
             kept.push(label);

@@ -3,7 +3,7 @@
 
 use gpubench_analysis::answer::crossover::crossovers;
 use gpubench_analysis::answer::{Comparison, Crossover, Names, Section, Versus, sections};
-use gpubench_ops::{self as op, OPS};
+use gpubench_ops::OPS;
 use gpubench_report::case::{Cache, DType, Family};
 use gpubench_report::report::Report;
 
@@ -46,17 +46,6 @@ pub(crate) struct ChartSubject<'a> {
     pub op: &'a str,
     pub dtype: DType,
     pub cache: Cache,
-}
-
-impl<'a> ChartSubject<'a> {
-    fn of(section: &Section<'a>) -> ChartSubject<'a> {
-        ChartSubject { op: section.op, dtype: section.dtype, cache: section.cache }
-    }
-
-    /// A summary of the op; empty for an unknown one.
-    pub(crate) fn summary(&self) -> &'static str {
-        op::find(self.op).map_or("", |op| op.about().summary)
-    }
 }
 
 /// The parts of the charts about one subject.
@@ -136,7 +125,7 @@ pub(crate) fn sheets<'a>(reports: &[(&'a str, &'a Report)], names: &'a [Names]) 
     for (&(name, report), names) in reports.iter().zip(names) {
         let name = if reports.len() > 1 { name } else { "" };
         for section in sections(report) {
-            let subject = ChartSubject::of(&section);
+            let subject = ChartSubject { op: section.op, dtype: section.dtype, cache: section.cache };
             let crossovers = crossovers(&section);
             let part = Part { name, report, names, section, crossovers, shows_family: false };
             match sheets.iter_mut().find(|sheet| sheet.subject == subject) {

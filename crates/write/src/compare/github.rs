@@ -93,9 +93,10 @@ fn annotations(comparison: &Comparison) -> Vec<Annotation> {
 }
 
 fn of_cell(level: Level, change: &Change, name: &str) -> Annotation {
-    let is_complete = change.verdict != Verdict::Inconclusive || phrases::reason_has_change(change);
-    let figures = phrases::change_with_interval(change).filter(|_| !is_complete);
-    let figures = figures.map(|figures| format!("; {figures}")).unwrap_or_default();
+    let is_incomplete =
+        change.verdict == Verdict::Inconclusive && phrases::reason_after_change(change).is_none();
+    let figures = change.change().filter(|_| is_incomplete);
+    let figures = figures.map(|change| format!("; {}", change.with_interval())).unwrap_or_default();
     let (title, message) =
         (format!("{}: {name}", phrases::verdict(change)), format!("{}{figures}", change.reason));
     Annotation::new(level, title, message, change.next.as_deref())

@@ -13,7 +13,7 @@ use gpubench_text::grouped::grouped;
 
 use self::groups::{MeanGroup, complete, groups};
 use crate::compare::pairs::evidence::CLOCK_CHANGE;
-use crate::compare::phrases::{mean_with_interval, percent};
+use crate::compare::phrases::{ChangeText, percent};
 use crate::compare::result::{ComparedMean, Judgement, Mean, MeanChange};
 use crate::compare::statistics::shift::{Shift, ratio};
 use crate::compare::statistics::{mean, pooled_variance, weighted_holm};
@@ -141,7 +141,7 @@ impl MeanTest {
             ),
             _ => (String::new(), None),
         };
-        let reason = mean_with_interval(&change).unwrap_or_default() + &rest;
+        let reason = change.change().map(ChangeText::with_interval).unwrap_or_default() + &rest;
         MeanChange { reason, next: next.map(str::to_owned), ..change }
     }
 

@@ -10,7 +10,8 @@ pub(crate) const OWN_SHARE: f64 = 2.0;
 
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
-const POWER: f64 = 0.8;
+/// Probability with which a smallest detectable change is detected.
+pub(crate) const POWER: f64 = 0.8;
 
 /// Variance of the shift of Hodges and Lehmann over that of the difference of means, for normal values: at three to five runs per side by
 /// simulation (1.07 at ten, and pi / 3 for many; Hodges and Lehmann, "Estimates of location based on rank tests", Annals of Mathematical
@@ -54,14 +55,16 @@ impl Shift {
         (2.0 * student(self.df).map_or(0.5, |t| t.sf(self.log.abs() / self.error))).clamp(0.0, 1.0)
     }
 
-    /// Returns the smallest slowdown detected with 80 %: its interval lies beyond `threshold`, and p <= `alpha`.
-    pub(crate) fn smallest_detectable(self, threshold: f64, alpha: f64) -> f64 {
-        smallest_detectable(self.error, self.df, threshold, alpha, POWER)
+    /// Returns the smallest relative slowdown whose interval lies beyond `threshold` and whose p <= `alpha` with probability `power`.
+    pub(crate) fn smallest_detectable(self, threshold: f64, alpha: f64, power: f64) -> f64 {
+        let beyond = threshold.ln_1p() + quantile(self.df, (1.0 + CONFIDENCE) / 2.0) * self.error;
+        let significant = quantile(self.df, 1.0 - alpha / 2.0) * self.error;
+        (beyond.max(significant) + quantile(self.df, power) * self.error).exp_m1()
     }
 
-    /// Returns the smallest relative slowdown for which p <= `alpha` with a probability of 80 %.
-    pub(crate) fn smallest_significant(self, alpha: f64) -> f64 {
-        smallest_significant(self.error, self.df, alpha, POWER)
+    /// Returns the smallest relative slowdown for which p <= `alpha` with probability `power`.
+    pub(crate) fn smallest_significant(self, alpha: f64, power: f64) -> f64 {
+        ((quantile(self.df, 1.0 - alpha / 2.0) + quantile(self.df, power)) * self.error).exp_m1()
     }
 
     /// Returns the smallest slowdown of a mean detected with 80 %: its interval reaches `threshold`, and p <= `alpha`.
@@ -75,18 +78,6 @@ impl Shift {
 /// Returns the ratio of a logarithm, at most the largest number: JSON has no infinity.
 pub(crate) fn ratio(log: f64) -> f64 {
     log.exp().min(f64::MAX)
-}
-
-/// Returns the smallest relative slowdown that is reported with probability `power` at a standard error of `error`.
-pub(crate) fn smallest_detectable(error: f64, df: f64, threshold: f64, alpha: f64, power: f64) -> f64 {
-    let beyond = threshold.ln_1p() + quantile(df, (1.0 + CONFIDENCE) / 2.0) * error;
-    let significant = quantile(df, 1.0 - alpha / 2.0) * error;
-    (beyond.max(significant) + quantile(df, power) * error).exp_m1()
-}
-
-/// Returns the smallest relative slowdown for which p <= `alpha` with probability `power`.
-pub(crate) fn smallest_significant(error: f64, df: f64, alpha: f64, power: f64) -> f64 {
-    ((quantile(df, 1.0 - alpha / 2.0) + quantile(df, power)) * error).exp_m1()
 }
 
 /// Returns the standard error of the shift for the given numbers of runs per side.
@@ -157,7 +148,7 @@ mod tests {
     fn a_run_against_itself_differs_in_nothing() {
         let shift = Shift::of(&[1.0], &[1.0], 0.0, 10.0);
         assert_eq!((shift.interval(), shift.p()), ([0.0, 0.0], 1.0));
-        assert!((shift.smallest_detectable(0.05, 0.01) - 0.05).abs() < 1e-12);
+        assert!((shift.smallest_detectable(0.05, 0.01, POWER) - 0.05).abs() < 1e-12);
     }
 
     proptest! {
@@ -171,8 +162,8 @@ mod tests {
 
         #[test]
         fn more_noise_hides_larger_changes(error in 1e-4f64..0.1, threshold in 0.0f64..0.2) {
-            let seen = smallest_detectable(error, 10.0, threshold, 1e-3, 0.8);
-            prop_assert!(seen > threshold && smallest_detectable(2.0 * error, 10.0, threshold, 1e-3, 0.8) > seen);
+            let seen = |error| Shift { log: 0.0, error, df: 10.0 }.smallest_detectable(threshold, 1e-3, POWER);
+            prop_assert!(seen(error) > threshold && seen(2.0 * error) > seen(error));
         }
     }
 }

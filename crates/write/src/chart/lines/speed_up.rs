@@ -85,7 +85,14 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
         return None;
     }
     let mut legend = legend(&series);
-    let crossed = lines.iter().flat_map(|line| crossover_notes(line, lone_part.is_some()));
+    let crossed = lines.iter().flat_map(|line| match (&line.series.label, &line.crossover) {
+        (_, None) => vec![],
+        (label, Some(found)) if lone_part.is_some() => vec![format!("{label}: {}", crossover_text(found))],
+        // The name may be long.
+        (label, Some(found)) => {
+            vec![format!("{label}:"), format!("\u{a0}\u{a0}\u{a0}{}", crossover_text(found))]
+        }
+    });
     let versus = sheet.versus();
     let heading = format!("{} faster from N", versus.label(Contender::B));
     legend.extend(LegendRow::notes(&heading, crossed.collect()));
@@ -110,16 +117,6 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
 pub(crate) fn question(versus: Versus<'_>) -> String {
     let [a, b] = Contender::BOTH.map(|one| name(versus, one));
     if versus.is_named() { format!("{a} against {b}") } else { format!("is {b} faster?") }
-}
-
-/// From which size B is faster; in two lines where the name of a line may be long.
-fn crossover_notes(line: &SpeedUpLine<'_>, is_short: bool) -> Vec<String> {
-    let label = &line.series.label;
-    match line.crossover.as_ref().map(crossover_text) {
-        None => vec![],
-        Some(found) if is_short => vec![format!("{label}: {found}")],
-        Some(found) => vec![format!("{label}:"), indented(&found)],
-    }
 }
 
 /// The subtitle: the kinds of speed-up that the lines show.
@@ -233,8 +230,4 @@ pub(crate) fn crossing(line: &SpeedUpLine<'_>) -> Option<CrossingMark> {
     let mark = if found.is_unreliable { "!" } else { "" };
     let label = format!("N = {}{mark}", size_text(size, found.interval));
     Some(CrossingMark { hue: line.series.style.hue, size, interval: found.interval.map(end), label })
-}
-
-fn indented(text: &str) -> String {
-    format!("\u{a0}\u{a0}\u{a0}{text}")
 }

@@ -3,6 +3,7 @@
 use crate::palette::Role;
 use gpubench_analysis::answer::Comparison;
 use gpubench_document::report::ABOVE;
+use gpubench_ops as op;
 use gpubench_report::Side;
 use gpubench_report::report::Row;
 use gpubench_report::report::quantity::time_text;
@@ -97,7 +98,8 @@ fn chart(sheet: &Sheet<'_>, quantity: Quantity, captions: Vec<String>) -> Option
     legend.extend(LegendRow::headed("Measured peaks", peaks));
     legend.extend(mark_notes(&series));
     let kind = if quantity == Quantity::Time { ChartKind::Time } else { ChartKind::Throughput };
-    let subtitle = [sheet.subject.summary(), quantity.method()];
+    let summary = op::find(sheet.subject.op).map_or("", |op| op.about().summary);
+    let subtitle = [summary, quantity.method()];
     let subtitle: Vec<&str> = subtitle.into_iter().filter(|text| !text.is_empty()).collect();
     let frame = Frame {
         name: sheet.name(kind.name()),

@@ -173,15 +173,15 @@ fn vectors_carry_their_font_their_text_and_repeat_byte_for_byte() {
 fn a_page_has_plots_without_a_font_and_their_texts_next_to_them() {
     let report = two_ops();
     let page = page_charts(&report);
-    let plots = |kind| page.iter().filter(move |chart| chart.kind == kind).flat_map(|chart| &chart.plots);
+    let plots = |kind| page.iter().filter(move |chart| chart.kind() == kind).flat_map(Chart::plots);
     assert_eq!(plots(ChartKind::Overview).count(), 2, "a drawing per op");
     assert_eq!(plots(ChartKind::Throughput).count(), 2);
     for chart in &page {
-        assert!(!chart.title.is_empty() && !chart.legend.is_empty() && !chart.caption.is_empty());
-        for plot in &chart.plots {
-            let svg = plot.svg.trim_end();
-            assert!(svg.starts_with("<svg width=\"") && svg.ends_with("</svg>"));
-            assert!(!svg.contains("@font-face") && !svg.contains("<style") && !svg.contains(&chart.title));
+        let Frame { title, legend, captions, .. } = chart.frame();
+        assert!(!title.is_empty() && !legend.is_empty() && !captions.is_empty());
+        for (_, svg) in chart.plots() {
+            assert!(svg.starts_with("<svg width=\"") && svg.ends_with("</svg>\n"));
+            assert!(!svg.contains("@font-face") && !svg.contains("<style") && !svg.contains(title.as_str()));
         }
     }
     assert_eq!(font_faces().matches("@font-face").count(), 2);

@@ -1,6 +1,5 @@
 //! The text on the terminal: what it says first, which cells have lines, and that it fits a screen.
 
-use gpubench_document::comparison::phrases;
 use gpubench_document::table::{Tone, WIDTH};
 use gpubench_report::case::{Cache, DType};
 
@@ -121,7 +120,7 @@ fn copies(cell: &Change, count: u64) -> Vec<Change> {
         let mut copy = cell.clone();
         copy.subject.cell.case.n = 1000 + n;
         copy.interval = copy.interval.map(|[low, high]| [low, high + 1e-4 * n as f64]);
-        copy.reason = phrases::change_with_interval(&copy).unwrap();
+        copy.reason = copy.change().unwrap().with_interval();
         copy
     };
     (0..count).map(copy).collect()
