@@ -151,13 +151,6 @@ impl Table {
         Table { width, ..self }
     }
 
-    /// Removes the columns of that heading.
-    pub fn remove_columns(&mut self, heading: &str) {
-        while let Some(place) = self.columns.iter().position(|column| column.heading == heading) {
-            self.remove(place);
-        }
-    }
-
     /// Removes the column at that position with its fields, and returns it.
     pub fn remove(&mut self, place: usize) -> Column {
         self.rows.iter_mut().for_each(|row| drop(row.remove(place)));

@@ -56,18 +56,15 @@ fn remarks(remarks: &[Remark]) -> String {
         remarks.iter().partition(|remark| remark.count > 0);
     let mut text = String::new();
     if !of_cells.is_empty() {
-        let columns = ["about", "cells", "what", "next", "which"];
-        let columns = columns.map(|heading| Column::new(heading, heading == "cells")).to_vec();
+        let shown = if of_cells.iter().all(|remark| remark.cells.is_empty()) { 4 } else { 5 };
+        let columns = ["about", "cells", "what", "next", "which"].into_iter().take(shown);
+        let columns = columns.map(|heading| Column::new(heading, heading == "cells")).collect();
         let row = |remark: &&Remark| -> Vec<Field> {
             let next = remark.next.as_deref().unwrap_or("-");
             let fields = [&remark.kind, &remark.count.to_string(), &remark.text, next, &remark.cells];
-            fields.map(Field::from).to_vec()
+            fields.into_iter().take(shown).map(Field::from).collect()
         };
-        let mut made = Table::untitled(columns, of_cells.iter().map(row).collect());
-        if of_cells.iter().all(|remark| remark.cells.is_empty()) {
-            made.remove_columns("which");
-        }
-        let _ = writeln!(text, "{}", table(&made));
+        let _ = writeln!(text, "{}", table(&Table::untitled(columns, of_cells.iter().map(row).collect())));
     }
     for remark in &of_whole {
         let next = remark.next.as_ref().map(|next| format!("; {next}")).unwrap_or_default();

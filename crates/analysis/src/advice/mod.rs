@@ -419,7 +419,8 @@ impl KnownTimes {
         let found = problem(call);
         let of_kind = |kind| found.as_ref().and_then(|found| self.time(found, kind));
         let [cpu, gpu, gpu_copies, kernel] = [CPU, GPU, COPIES, KERNEL].map(of_kind);
-        let bytes = found.as_ref().map_or(0.0, CallProblem::operand_bytes) * call.count as f64;
+        let of_call = |found: &CallProblem| Some(op::find(&found.case.op)?.read_bytes(&found.case));
+        let bytes = found.as_ref().and_then(of_call).unwrap_or(0.0) * call.count as f64;
         let unchanged = (call.result_bytes + call.repeated_bytes) as f64;
         let kept = if bytes > 0.0 { (unchanged / bytes).min(1.0) } else { 0.0 };
         let on_cpu = faster(now_s, cpu.as_ref());

@@ -92,11 +92,6 @@ impl CallProblem {
     pub fn is(&self, case: &Case) -> bool {
         (&case.op, case.dtype) == (&self.case.op, self.case.dtype) && sizes(case) == sizes(&self.case)
     }
-
-    /// Bytes of the operands, as often as a call reads them.
-    pub(super) fn operand_bytes(&self) -> f64 {
-        op::find(&self.case.op).map_or(0.0, |op| op.read_bytes(&self.case))
-    }
 }
 
 /// The extents of a case by the names of its op, and its layout, whether or not the case has a shape. An operation of one's own has N.

@@ -37,11 +37,12 @@ pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
     let variances = run_variances(&pairs, &limits, &runs.baseline_variation);
     let calibrated = |((pair, limits), run_variance): ((&CellPair, &Limits), &Option<RunVariance>)| {
         let (times, run_variance) = (pair.old.times.as_ref()?, (*run_variance)?);
+        let [least, most] = [f64::min, f64::max].map(|end| times.runs.iter().copied().reduce(end));
         Some(Calibrated {
             cell: pair.cell.clone(),
             variation_between_runs: run_variance.variance.sqrt(),
             is_measured: run_variance.own.is_some(),
-            pass_range: pass_range(&times.runs),
+            pass_range: (most? - least?).exp_m1(),
             threshold: threshold(pair, limits),
         })
         .filter(|_| !limits.is_ignored())
@@ -77,12 +78,6 @@ pub fn unusable(runs: &Runs) -> Vec<(Cell, String)> {
         Some((pair.cell, format!("{} in a pass: {reason}", outcome.name())))
     };
     cells_of(runs).into_iter().filter_map(of_cell).collect()
-}
-
-fn pass_range(runs: &[f64]) -> f64 {
-    let least = runs.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    (most - least).exp_m1()
 }
 
 /// Smallest number of runs per side that measures the variation; a plan cannot rely on an assumed one.
@@ -152,13 +147,6 @@ pub(crate) fn runs_to_detect(slowdown: f64, variation: f64, alpha: f64, tested: 
             && shift(own_df).smallest_significant(OWN_SHARE * alpha, POWER) <= slowdown
     };
     (MIN_RUNS..=MAX_RUNS).find(detects)
-}
-
-impl Plan {
-    /// Returns the largest number of runs that any cell needs; `None` if one needs more than [`MAX_RUNS`].
-    pub fn runs(&self) -> Option<usize> {
-        most_runs(&self.cells)
-    }
 }
 
 /// Returns the largest number of runs that any of the cells needs; `None` if one needs more than [`MAX_RUNS`].

@@ -57,13 +57,8 @@ pub(crate) fn short(found: &Crossover<'_>) -> String {
 }
 
 /// The crossover without its interval, with a `!` where it comes from unreliable times.
-pub fn place_text(found: &Crossover<'_>) -> String {
-    let place = place(found);
-    if found.is_unreliable { place + "!" } else { place }
-}
-
-fn place(found: &Crossover<'_>) -> String {
-    match found.from {
+fn place_text(found: &Crossover<'_>) -> String {
+    let place = match found.from {
         Some(Place::Below) => format!("{} or less", found.smallest),
         Some(Place::At(size)) => size_text(size, found.interval),
         Some(Place::Beyond) => format!("not up to {}", found.largest),
@@ -72,7 +67,8 @@ fn place(found: &Crossover<'_>) -> String {
             [Place::At(min), _] => format!("at least {}", size_text(min, found.interval)),
             _ => "not measurable".into(),
         },
-    }
+    };
+    if found.is_unreliable { place + "!" } else { place }
 }
 
 /// `the GPU is faster from N = 310 (290 to 335)`, or the faster contender per range of sizes.
@@ -84,7 +80,7 @@ pub fn crossover_clause(found: &Crossover<'_>, versus: Versus<'_>) -> String {
 fn clause(found: &Crossover<'_>, versus: Versus<'_>) -> String {
     let [a, b] = Contender::BOTH.map(|one| versus.noun(one));
     let stretches_text = |stretches: &[Stretch]| stretches_text(stretches, versus);
-    if found.is_one_size() {
+    if found.smallest == found.largest {
         return format!("{}, the only size", stretches_text(&found.stretches));
     }
     match (found.from, ranges_below(found)) {

@@ -114,7 +114,7 @@ fn of_caution(report: &Report, caution: &Caution<'_>) -> Remark {
 /// The reasons why cells have no time.
 pub fn problems(report: &Report) -> Vec<Block> {
     let ended = ended_early(report).map(|text| Block::alert(text, Tone::Wrong));
-    let remarks = || groups(report).iter().map(|group| of_group(report, group)).collect();
+    let remarks = || groups(&report.rows).iter().map(|group| of_group(report, group)).collect();
     let section = |title| Block::section(title, [Block::Remarks(remarks())]);
     ended.into_iter().chain(summary(report).and_then(section)).collect()
 }
@@ -293,7 +293,7 @@ mod tests {
         ] {
             assert!(text.contains(expected), "{expected}: {text}");
         }
-        assert_eq!(of_group(&report, groups(&report).last().unwrap()).links[0].0, "row-2");
+        assert_eq!(of_group(&report, groups(&report.rows).last().unwrap()).links[0].0, "row-2");
     }
 
     #[test]

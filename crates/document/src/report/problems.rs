@@ -20,12 +20,8 @@ pub(super) struct ProblemGroup<'a> {
 /// Outcomes without a time, the gravest first.
 pub(crate) const UNTIMED: [Outcome; 3] = [Outcome::Incorrect, Outcome::Failed, Outcome::Skipped];
 
-/// The groups of a report: the gravest outcome first, then the largest group.
-pub(super) fn groups(report: &Report) -> Vec<ProblemGroup<'_>> {
-    groups_of(&report.rows)
-}
-
-fn groups_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<ProblemGroup<'a>> {
+/// The groups of rows: the gravest outcome first, then the largest group.
+pub(super) fn groups<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<ProblemGroup<'a>> {
     let untimed = rows.into_iter().filter(|row| row.outcome != Outcome::Measured && !row.screened);
     let reason = |row: &'a Row| row.reason.as_deref().unwrap_or("no reason given");
     let keyed = untimed.map(|row| ((row.outcome, without_amount(reason(row)), row.fix.as_deref()), row));
@@ -73,10 +69,13 @@ pub fn nothing_measured(report: &Report) -> Option<String> {
 
 /// `: no CUDA driver (fix: install it); gpubench doctor lists what is missing`; empty without rows.
 pub(crate) fn why_none_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
-    let groups = groups_of(rows);
+    let groups = groups(rows);
     let reason = |group: &ProblemGroup<'_>| {
         let fix = group.fix.map(|fix| format!(" (fix: {fix})")).unwrap_or_default();
         format!("{}{fix}", group.reason)
+    };
+    let lacks_an_installation = |group: &ProblemGroup<'_>| {
+        group.outcome == Outcome::Skipped && group.fix.is_none_or(|fix| fix.contains("install"))
     };
     let mut reasons: Vec<String> = groups.iter().take(MAX_REASONS).map(reason).collect();
     if groups.len() > MAX_REASONS {
@@ -84,7 +83,8 @@ pub(crate) fn why_none_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String
     }
     match reasons.join("; ") {
         none if none.is_empty() => none,
-        reasons if groups.iter().any(ProblemGroup::lacks_an_installation) => {
+        // Something that `gpubench doctor` lists may be missing.
+        reasons if groups.iter().any(lacks_an_installation) => {
             format!(": {reasons}; gpubench doctor lists what is missing")
         }
         reasons => format!(": {reasons}"),
@@ -176,11 +176,6 @@ pub fn summary(report: &Report) -> Option<String> {
 }
 
 impl ProblemGroup<'_> {
-    /// Returns whether the cells may lack something that `gpubench doctor` lists.
-    fn lacks_an_installation(&self) -> bool {
-        self.outcome == Outcome::Skipped && self.fix.is_none_or(|fix| fix.contains("install"))
-    }
-
     /// The cells by op and variant, with their number: `matmul cpu/mkl (10), svd cuda/gesvd (N=512 f32)`.
     pub(super) fn cells(&self) -> String {
         let kind = |row: &Row| format!("{} {}/{}", row.case.op, row.backend, row.variant);
@@ -202,7 +197,7 @@ mod tests {
     fn cells_without_a_time_are_grouped_by_reason_the_gravest_first() {
         let report = example::full();
         let of_group = |group: ProblemGroup<'_>| (group.reason.to_owned(), group.cells());
-        let found: Vec<(String, String)> = groups(&report).into_iter().map(of_group).collect();
+        let found: Vec<(String, String)> = groups(&report.rows).into_iter().map(of_group).collect();
         let expected = [
             ("error 0.5 above 1.2e-5", "spgemm cuda/hash (N=512 f32 density 0.01)"),
             ("cusparseSpGEMM_compute: internal", "spgemm cuda/cusparse (N=512 f32 density 0.01)"),
@@ -218,7 +213,7 @@ mod tests {
         let mut row =
             example::without_time("matmul", 4096, "cpu", "mkl", Outcome::Skipped, "mkl: not found", None);
         row.case.shape = serde_json::from_str(r#"{"m": "N", "n": 512, "k": 64}"#).ok();
-        assert_eq!(groups(&example::of([row]))[0].cells(), "matmul cpu/mkl (4096x512x64 f32)");
+        assert_eq!(groups(&example::of([row]).rows)[0].cells(), "matmul cpu/mkl (4096x512x64 f32)");
     }
 
     #[test]
@@ -228,7 +223,7 @@ mod tests {
         for (row, free) in skipped.zip(["22.88", "22.9"]) {
             row.reason = Some(format!("needs 80.47 GiB of host memory, {free} GiB is free"));
         }
-        let groups = groups(&report);
+        let groups = groups(&report.rows);
         let last = groups.last().unwrap();
         assert_eq!(last.reason, "needs 80.47 GiB of host memory, 22.88 GiB is free");
         assert_eq!((groups.len(), last.rows.len()), (3, 2));

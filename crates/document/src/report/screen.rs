@@ -234,15 +234,6 @@ fn timed_rows<'a>(case: &Comparison<'a>, one: Contender) -> Vec<TimedRow<'a>> {
     rows
 }
 
-impl<'a> Sweep<'a> {
-    /// The cases of a table: those with both contenders, or with times of the only one.
-    fn shown_cases(&self, only: Option<Contender>) -> Vec<&Comparison<'a>> {
-        let Some(one) = only else { return self.compared().collect() };
-        let cases = self.section.comparisons.iter().filter(|_| op::compares_sides(self.section.op));
-        cases.filter(|case| case.candidates(one, Kind::Resident).next().is_some()).collect()
-    }
-}
-
 impl<'a> Sweeps<'a> {
     /// The contender that has times where the other has none.
     fn only_contender(&self) -> Option<Contender> {
@@ -257,7 +248,14 @@ impl<'a> Sweeps<'a> {
         let only = self.only_contender();
         let mut rows = vec![];
         for sweep in &self.all {
-            let cases = sweep.shown_cases(only);
+            // Those with both contenders, or with times of the only one.
+            let has_times =
+                |case: &&Comparison<'_>, one| case.candidates(one, Kind::Resident).next().is_some();
+            let cases = sweep.section.comparisons.iter().filter(|_| op::compares_sides(sweep.section.op));
+            let cases: Vec<&Comparison<'a>> = match only {
+                Some(one) => cases.filter(|case| has_times(case, one)).collect(),
+                None => sweep.compared().collect(),
+            };
             let last = cases.len().saturating_sub(1);
             let shown = cases.into_iter().enumerate().skip(if every_case { 0 } else { last });
             rows.extend(shown.map(|(index, case)| (sweep, case, index == last)));

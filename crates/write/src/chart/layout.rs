@@ -83,8 +83,9 @@ impl<'a> FrameLayout<'a> {
             return FrameLayout { extent, picture, plane, legend, entries: vec![], legend_em: TEXT };
         }
         let bottom = above_captions(&frame.captions) - 112.0;
-        let (left, right) =
-            (MARGIN + labels + 16.0, picture.right - MARGIN - strip_width(&frame.legend) - 28.0);
+        let wide = |row: &LegendRow| indent(row) + width(row.text(), TEXT, weight(row));
+        let strip = (frame.legend.iter().map(wide).fold(0.0, f64::max) + 4.0).clamp(200.0, 480.0);
+        let (left, right) = (MARGIN + labels + 16.0, picture.right - MARGIN - strip - 28.0);
         let area = Rect { left, top: 172.0, right, bottom };
         let legend = Rect { left: right + 28.0, top: 172.0, right: picture.right - MARGIN, bottom };
         let (entries, legend_em) = entries(&frame.legend, &legend);
@@ -114,11 +115,6 @@ fn weight(row: &LegendRow) -> Weight {
 /// Room that a row's sample takes before its text.
 fn indent(row: &LegendRow) -> f64 {
     if let LegendRow::Entry(sample, _) = row { sample.length() + SAMPLE_GAP } else { 0.0 }
-}
-
-fn strip_width(rows: &[LegendRow]) -> f64 {
-    let wide = |row: &LegendRow| indent(row) + width(row.text(), TEXT, weight(row));
-    (rows.iter().map(wide).fold(0.0, f64::max) + 4.0).clamp(200.0, 480.0)
 }
 
 /// Places the legend's rows; what does not fit even when set small is counted in the last row.

@@ -97,10 +97,13 @@ impl<'a> Sheet<'a> {
         format!("{kind}-{op}-{dtype}{cache}{}", self.suffix)
     }
 
-    /// `spmv, float32, density 0.05`; families that differ are in the names of series.
+    /// `spmv, float32, density 0.05, cold cache`, as far as all series share these and they need to be said.
     pub(crate) fn heading(&self) -> String {
-        let ChartSubject { op, dtype, .. } = self.subject;
-        format!("{op}, {}{}", dtype.words(), self.circumstances())
+        let ChartSubject { op, dtype, cache } = self.subject;
+        let shared = self.parts.first().filter(|part| !part.shows_family);
+        let family = shared.map(|part| part.section.common_family()).unwrap_or_default();
+        let cache = if self.shows_cache { format!(", {cache} cache") } else { String::new() };
+        format!("{op}, {}{}{cache}", dtype.words(), family.clause())
     }
 
     /// `N, size of the square operands (log scale)`, without what does not hold for other shapes.
@@ -108,14 +111,6 @@ impl<'a> Sheet<'a> {
         let mut cases = self.parts.iter().flat_map(|part| &part.section.comparisons);
         let is_square = cases.all(|comparison| comparison.family.shape.is_none());
         format!("N{} (log scale)", if is_square { ", size of the square operands" } else { "" })
-    }
-
-    /// `, density 0.05, cold cache`, as far as they are the same for all series and need to be said.
-    fn circumstances(&self) -> String {
-        let shared = self.parts.first().filter(|part| !part.shows_family);
-        let family = shared.map(|part| part.section.common_family()).unwrap_or_default();
-        let cache = self.shows_cache.then(|| format!(", {} cache", self.subject.cache));
-        family.clause() + &cache.unwrap_or_default()
     }
 }
 

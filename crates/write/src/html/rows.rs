@@ -13,7 +13,7 @@ use gpubench_text::count::counted;
 
 use super::details::details;
 use super::markup::{Element, Html, classed, element};
-use super::table::{Heading, NONE, below, cell, explained, figure, figures, framed, sortable, words};
+use super::table::{Heading, NONE, below, cell, figure, figures, framed, sortable, words};
 use gpubench_document::report::cautions::is_launch_bound;
 use gpubench_document::report::{MARK, PEAK_SHARE_TEXT, resource_and_rate, share_text};
 
@@ -78,9 +78,9 @@ fn best<'a>(comparison: &Comparison<'a>) -> Vec<&'a Row> {
 
 impl RowsTable<'_> {
     fn headings(&self) -> Vec<Heading<'static>> {
-        let mut headings = vec![words("op"), figures("N"), words("type")];
+        let mut headings = vec![words("op"), figures("N", ""), words("type")];
         let family = match Family::column(self.report.rows.iter().map(|row| row.case.family())) {
-            "density" => figures("density"),
+            "density" => figures("density", ""),
             heading => words(heading),
         };
         headings.extend(self.families.then_some(family));
@@ -88,18 +88,18 @@ impl RowsTable<'_> {
         headings.extend([
             words("backend"),
             words("variant"),
-            explained("time", "median by the row's own clock"),
-            explained("±", "half the 95 % interval of the median, relative to it"),
+            figures("time", "median by the row's own clock"),
+            figures("±", "half the 95 % interval of the median, relative to it"),
             words("grade"),
-            explained("host time", "median by the host's clock, launch and synchronization included"),
-            explained("GFLOP/s", "the op's usual number of operations, over the time"),
-            explained("GB/s", "the minimum bytes to move, over the time"),
+            figures("host time", "median by the host's clock, launch and synchronization included"),
+            figures("GFLOP/s", "the op's usual number of operations, over the time"),
+            figures("GB/s", "the minimum bytes to move, over the time"),
         ]);
         if self.peaks {
             let help = "the achieved rate over the measured peak rate of what limits the op; not how busy the chip is";
-            headings.extend([explained(PEAK_SHARE_TEXT, help), words("limited by")]);
+            headings.extend([figures(PEAK_SHARE_TEXT, help), words("limited by")]);
         }
-        headings.extend([explained("error", "against its bound in the details"), words("outcome")]);
+        headings.extend([figures("error", "against its bound in the details"), words("outcome")]);
         headings
     }
 

@@ -105,20 +105,14 @@ const COLUMNS: &[ReportColumn] = &[
 /// The last columns, which depend on the report's peaks.
 const PEAK_COLUMNS: [&str; 2] = ["peak_share", "bound_by"];
 
-/// The fields of [`PEAK_COLUMNS`]; empty where no peak is known.
-fn peak_fields(report: &Report, row: &Row) -> [String; 2] {
-    let found = peak_share::share(report, row);
-    [
-        number(found.map(|found| found.share)),
-        found.map(|found| json_word(&found.bound_by)).unwrap_or_default(),
-    ]
-}
-
 pub(crate) fn csv(report: &Report) -> String {
     let headings = COLUMNS.iter().map(|(heading, _)| *heading).chain(PEAK_COLUMNS);
     let fields = |row: &Row| {
         let fields = COLUMNS.iter().map(|(_, field)| field(row));
-        fields.chain(peak_fields(report, row)).map(Field::from).collect()
+        let found = peak_share::share(report, row);
+        let share = number(found.map(|found| found.share));
+        let bound_by = found.map(|found| json_word(&found.bound_by)).unwrap_or_default();
+        fields.chain([share, bound_by]).map(Field::from).collect()
     };
     let rows = report.rows.iter().map(fields).collect();
     crate::csv::table(&Table::untitled(headings.map(Column::words).collect(), rows))

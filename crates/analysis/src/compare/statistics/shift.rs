@@ -29,7 +29,10 @@ pub(crate) struct Shift {
 impl Shift {
     /// Estimates the shift as the median over all pairs of runs. `variance` is that of one run's logarithm.
     pub(crate) fn of(old: &[f64], new: &[f64], variance: f64, df: f64) -> Shift {
-        Shift { log: hodges_lehmann(old, new), error: standard_error(variance, old.len(), new.len()), df }
+        let mut differences: Vec<f64> = old.iter().flat_map(|a| new.iter().map(move |b| b - a)).collect();
+        differences.sort_unstable_by(f64::total_cmp);
+        let log = gpubench_report::measure::stats::quantile(&differences, 0.5);
+        Shift { log, error: standard_error(variance, old.len(), new.len()), df }
     }
 
     pub(crate) fn ratio(self) -> f64 {
@@ -84,12 +87,6 @@ pub(crate) fn ratio(log: f64) -> f64 {
 pub(crate) fn standard_error(variance: f64, old: usize, new: usize) -> f64 {
     let loss = if old.max(new) > 2 { RANK_VARIANCE } else { 1.0 };
     (loss * variance * (1.0 / old as f64 + 1.0 / new as f64)).sqrt()
-}
-
-fn hodges_lehmann(old: &[f64], new: &[f64]) -> f64 {
-    let mut differences: Vec<f64> = old.iter().flat_map(|a| new.iter().map(move |b| b - a)).collect();
-    differences.sort_unstable_by(f64::total_cmp);
-    gpubench_report::measure::stats::quantile(&differences, 0.5)
 }
 
 fn student(df: f64) -> Option<StudentsT> {

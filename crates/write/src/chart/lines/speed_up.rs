@@ -158,14 +158,17 @@ pub(crate) fn by_kind<'a>(part: &Part<'a>, comparisons: &[Comparison<'_>]) -> Ve
 
 /// One line a report and family.
 fn by_part<'a>(parts: &[Part<'a>]) -> Vec<SpeedUpLine<'a>> {
+    const HUES: [Role; 7] =
+        [Role::Blue, Role::Green, Role::Orange, Role::Purple, Role::Sky, Role::Vermilion, Role::Ink];
     let mut lines: Vec<SpeedUpLine<'_>> = vec![];
     for part in parts {
         for comparisons in part.by_family() {
-            let family = comparisons[0].family;
+            let (family, index) = (comparisons[0].family, lines.len());
+            let hue = HUES[index % HUES.len()];
             let series = ChartSeries {
                 label: part.label(None, family),
                 group: "Resident speed-up",
-                style: part_style(lines.len()),
+                style: Style { hue, stroke: Stroke::Solid, marker: index, filled: true },
                 points: points(comparisons, |one| one.pair(LONE_KIND)),
                 bends: vec![],
             };
@@ -173,13 +176,6 @@ fn by_part<'a>(parts: &[Part<'a>]) -> Vec<SpeedUpLine<'a>> {
         }
     }
     lines
-}
-
-/// The looks of the `index`-th line where each is a report or a family.
-fn part_style(index: usize) -> Style {
-    const HUES: [Role; 7] =
-        [Role::Blue, Role::Green, Role::Orange, Role::Purple, Role::Sky, Role::Vermilion, Role::Ink];
-    Style { hue: HUES[index % HUES.len()], stroke: Stroke::Solid, marker: index, filled: true }
 }
 
 fn points<'a>(
