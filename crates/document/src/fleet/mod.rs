@@ -203,7 +203,7 @@ pub fn speed_ups(members: &[(&str, &Report)]) -> Vec<Block> {
         let from = format!("{} faster from N", versus.label(Contender::B));
         let of_member = |(name, _): &(&str, &Report)| {
             [Column::figures("speed-up"), Column::figures(from.clone())]
-                .map(|one| one.in_groups([(*name).to_owned()]))
+                .map(|one| one.in_group((*name).to_owned()))
         };
         let columns = [Column::words("op")].into_iter().chain(members.iter().flat_map(of_member)).collect();
         let row = |line: &&Sweep<'_>| {

@@ -277,34 +277,33 @@ impl<'a> Sweeps<'a> {
         let repaid = rows.iter().any(|(_, case, _)| repayment(case).is_some());
         let copied: Vec<Kind> =
             [Kind::EndToEnd, Kind::EndToEndPinned].into_iter().filter(|kind| occurs(*kind)).collect();
-        let resident = ["data stays on the GPU"].into_iter().filter(|_| on_gpu);
+        let resident = if on_gpu { "data stays on the GPU" } else { "" };
         let best =
             if self.versus.is_named() || self.versus.is_tuned() { "faster" } else { "library or\u{a0}plain" };
         let mut columns = vec![Column::words("op"), Column::figures("N")];
         // Readers whose data is in ordinary memory look for a size first. The arrow says that it belongs to the column before.
-        let from = |groups: &[&'static str]| {
+        let from = |group: &'static str| {
             let heading = match self.versus.is_named() {
                 true => format!("←\u{a0}{} wins from N", self.versus.label(Contender::B)),
                 false => "←\u{a0}wins from N".into(),
             };
-            Column::words(heading).in_groups(groups.iter().copied()).ranked(rank::CROSSOVER)
+            Column::words(heading).in_group(group).ranked(rank::CROSSOVER)
         };
         for kind in &copied {
             let memory = match kind {
                 Kind::EndToEndPinned => HostMemory::Pinned.name().to_owned(),
                 _ => self.memory(),
             };
-            columns.push(Column::words(memory).in_groups([COPIED]));
-            columns.extend((*kind == Kind::EndToEnd).then(|| from(&[COPIED])));
+            columns.push(Column::words(memory).in_group(COPIED));
+            columns.extend((*kind == Kind::EndToEnd).then(|| from(COPIED)));
         }
-        columns.push(Column::words(best).in_groups(resident.clone()));
-        columns.push(from(&resident.clone().collect::<Vec<_>>()));
+        columns.push(Column::words(best).in_group(resident));
+        columns.push(from(resident));
         columns.extend(
-            self.shows_tuned.then(|| Column::words("own code").in_groups(resident).ranked(rank::TUNED)),
+            self.shows_tuned.then(|| Column::words("own code").in_group(resident).ranked(rank::TUNED)),
         );
-        columns.extend(
-            repaid.then(|| Column::words("repay copies").in_groups(["calls"]).ranked(rank::REPAYMENT)),
-        );
+        columns
+            .extend(repaid.then(|| Column::words("repay copies").in_group("calls").ranked(rank::REPAYMENT)));
         let of_case = |(sweep, case, is_largest): &(&Sweep<'_>, &Comparison<'_>, bool)| {
             let of_kind = |kind| case.pair(kind).map_or(NONE.into(), |pair| speed_up(&pair));
             let mut fields = vec![Field::from(sweep.name.as_str()), case.family.size_text(case.n).into()];

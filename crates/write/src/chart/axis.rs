@@ -42,7 +42,7 @@ impl Axis {
         let (low, high) = padded(&values, 0.05, 4.0);
         let (round, other): (Vec<u64>, Vec<u64>) = sizes.iter().partition(|n| is_round(**n));
         if round.len() < FEW_ROUND && !other.is_empty() {
-            return Axis::numbers(title, &values);
+            return Axis::decades(title, &values, plain);
         }
         let ticks = round.iter().map(|&n| Tick { value: n as f64, label: n.to_string() }).collect();
         let minor = other.iter().map(|&n| n as f64).collect();
@@ -64,16 +64,6 @@ impl Axis {
             both.filter(|(ratio, _)| (low..=high).contains(ratio)).collect()
         });
         Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor }
-    }
-
-    /// An axis of plain numbers that holds `values`.
-    pub(crate) fn numbers(title: &str, values: &[f64]) -> Axis {
-        Axis::decades(title, values, plain)
-    }
-
-    /// An axis of times in seconds that holds `values`.
-    pub(crate) fn times(title: &str, values: &[f64]) -> Axis {
-        Axis::decades(title, values, time_label)
     }
 
     /// A logarithmic axis that holds `values`, with round ones labelled by `label`.
@@ -189,7 +179,7 @@ fn held(value: f64) -> f64 {
 }
 
 /// `20 µs` for a round number of seconds.
-fn time_label(seconds: f64) -> String {
+pub(crate) fn time_label(seconds: f64) -> String {
     if !(1e-11..1e6).contains(&seconds) {
         return format!("{seconds:e} s");
     }
@@ -229,7 +219,7 @@ pub(crate) fn times_axis(title: &str, times: &[f64], levels: &[f64]) -> Axis {
     let (low, high) = span(times, levels);
     if high > MOST_LINEAR * low {
         let all: Vec<f64> = times.iter().chain(levels).copied().collect();
-        return Axis::times(&format!("{title} (log scale)"), &all);
+        return Axis::decades(&format!("{title} (log scale)"), &all, time_label);
     }
     let middle = f64::midpoint(low, high);
     let half = ((high - low) * 0.64).max(middle * LEAST_RANGE / 2.0);
@@ -293,7 +283,7 @@ mod tests {
 
     #[test]
     fn many_decades_have_one_label_each() {
-        let axis = Axis::times("", &[7.68e-6, 0.7438]);
+        let axis = Axis::decades("", &[7.68e-6, 0.7438], time_label);
         assert_eq!(labels(&axis), ["10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s"]);
         assert!(axis.minor.contains(&2e-5));
     }
@@ -337,7 +327,7 @@ mod tests {
     #[test]
     fn the_ends_of_float64_have_finite_axes_with_short_labels() {
         for values in [[1e308, f64::MAX], [5e-324, 1e-323], [5e-324, f64::MAX], [1e-250, 1e250]] {
-            for axis in [Axis::times("", &values), ratios(&values)] {
+            for axis in [Axis::decades("", &values, time_label), ratios(&values)] {
                 assert!(0.0 < axis.low && axis.low < axis.high && axis.high.is_finite(), "{axis:?}");
                 assert!(values.iter().all(|&v| axis.fraction(v) > 0.0 && axis.fraction(v) < 1.0), "{axis:?}");
                 assert!((1..=15).contains(&axis.ticks.len()) && axis.minor.len() < 40, "{axis:?}");
@@ -374,7 +364,7 @@ mod tests {
             low in -9.0..3.0f64, width in 0.0..9.0f64,
         ) {
             let values = [10f64.powf(low), 10f64.powf(low + width)];
-            for axis in [Axis::times("", &values), ratios(&values)] {
+            for axis in [Axis::decades("", &values, time_label), ratios(&values)] {
                 prop_assert!(values.iter().all(|&v| axis.fraction(v) > 0.0 && axis.fraction(v) < 1.0));
                 prop_assert!((4..=15).contains(&axis.ticks.len()), "{:?}", labels(&axis));
                 prop_assert!(axis.ticks.is_sorted_by(|a, b| a.value < b.value));
