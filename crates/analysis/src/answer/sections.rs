@@ -9,7 +9,7 @@ use gpubench_ops::{self as op, Checked, OPS};
 use gpubench_report::Side;
 use gpubench_report::case::{Cache, DType, Family};
 use gpubench_report::report::{Report, Row};
-use gpubench_text::grouped::distinct;
+use gpubench_text::grouped::{distinct, grouped};
 
 use super::cost::{Kind, estimate};
 use super::versus::KEY;
@@ -253,24 +253,13 @@ fn comparisons<'a>(
     dtype: DType,
     cache: Cache,
 ) -> Vec<Comparison<'a>> {
-    let mut found: Vec<Comparison<'a>> = Vec::new();
-    let belongs = |row: &Row| row.case.op == op && row.case.dtype == dtype && row.cache == cache;
-    for row in report.rows.iter().filter(|row| belongs(row)) {
-        let (n, family) = (row.case.n, row.case.family());
-        match found.iter_mut().find(|comparison| comparison.n == n && comparison.family == family) {
-            Some(comparison) => comparison.rows.push(row),
-            None => found.push(Comparison {
-                n,
-                family,
-                rows: vec![row],
-                versus,
-                kind: Kind::Kernel,
-                a: None,
-                b: None,
-            }),
-        }
-    }
-    let mut found: Vec<Comparison<'a>> = found.into_iter().map(Comparison::with_bests).collect();
+    let belongs = |row: &&Row| row.case.op == op && row.case.dtype == dtype && row.cache == cache;
+    let by_case =
+        grouped(report.rows.iter().filter(belongs).map(|row| ((row.case.n, row.case.family()), row)));
+    let of_case = |((n, family), rows)| {
+        Comparison { n, family, rows, versus, kind: Kind::Kernel, a: None, b: None }.with_bests()
+    };
+    let mut found: Vec<Comparison<'a>> = by_case.into_iter().map(of_case).collect();
     let key = |comparison: &Comparison<'a>| (comparison.family, comparison.n);
     found.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(Ordering::Equal));
     found

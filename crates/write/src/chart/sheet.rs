@@ -6,6 +6,7 @@ use gpubench_analysis::answer::{Comparison, Crossover, Names, Section, Versus, s
 use gpubench_ops::OPS;
 use gpubench_report::case::{Cache, DType, Family};
 use gpubench_report::report::Report;
+use gpubench_text::grouped::grouped;
 
 use super::lines::quantity::Quantity;
 
@@ -62,21 +63,14 @@ pub(crate) struct Sheet<'a> {
 impl<'a> Sheet<'a> {
     /// The sheets of the families with several sizes; charts have the family in title and name.
     pub(crate) fn by_family(&self) -> Vec<Sheet<'a>> {
-        let mut sheets: Vec<(Family<'a>, Sheet<'a>)> = vec![];
-        for part in &self.parts {
-            for section in part.section.by_family().filter(|section| section.comparisons.len() > 1) {
-                let family = section.common_family();
-                let part = Part { section, crossovers: vec![], shows_family: false, ..*part };
-                match sheets.iter_mut().find(|(known, _)| *known == family) {
-                    Some((_, sheet)) => sheet.parts.push(part),
-                    None => {
-                        let sheet = Sheet { parts: vec![part], suffix: family.suffix(), ..*self };
-                        sheets.push((family, sheet));
-                    }
-                }
-            }
-        }
-        sheets.into_iter().map(|(_, sheet)| sheet).collect()
+        let of_part = |part: &Part<'a>| {
+            let sections = part.section.by_family().filter(|section| section.comparisons.len() > 1);
+            let part =
+                |section: Section<'a>| Part { section, crossovers: vec![], shows_family: false, ..*part };
+            sections.map(|section| (section.common_family(), part(section))).collect::<Vec<_>>()
+        };
+        let by_family = grouped(self.parts.iter().flat_map(of_part)).into_iter();
+        by_family.map(|(family, parts)| Sheet { parts, suffix: family.suffix(), ..*self }).collect()
     }
 
     /// The unit of the throughput of its op; `None` where latency limits it.
@@ -116,23 +110,16 @@ impl<'a> Sheet<'a> {
 
 /// The sheets of one or several reports, with the names of the rows of each.
 pub(crate) fn sheets<'a>(reports: &[(&'a str, &'a Report)], names: &'a [Names]) -> Vec<Sheet<'a>> {
-    let mut sheets: Vec<Sheet<'a>> = vec![];
-    for (&(name, report), names) in reports.iter().zip(names) {
+    let parts = reports.iter().zip(names).flat_map(|(&(name, report), names)| {
         let name = if reports.len() > 1 { name } else { "" };
-        for section in sections(report) {
+        sections(report).into_iter().map(move |section| {
             let subject = ChartSubject { op: section.op, dtype: section.dtype, cache: section.cache };
             let crossovers = crossovers(&section);
-            let part = Part { name, report, names, section, crossovers, shows_family: false };
-            match sheets.iter_mut().find(|sheet| sheet.subject == subject) {
-                Some(sheet) => sheet.parts.push(part),
-                None => {
-                    let sheet =
-                        Sheet { subject, parts: vec![part], shows_cache: false, suffix: String::new() };
-                    sheets.push(sheet);
-                }
-            }
-        }
-    }
+            (subject, Part { name, report, names, section, crossovers, shows_family: false })
+        })
+    });
+    let sheet = |(subject, parts)| Sheet { subject, parts, shows_cache: false, suffix: String::new() };
+    let mut sheets: Vec<Sheet<'a>> = grouped(parts).into_iter().map(sheet).collect();
     let shows_cache = Cache::ALL.iter().all(|cache| sheets.iter().any(|sheet| sheet.subject.cache == *cache));
     for sheet in &mut sheets {
         let comparisons = sheet.parts.iter().flat_map(|part| &part.section.comparisons);

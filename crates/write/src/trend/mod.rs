@@ -43,10 +43,10 @@ pub static FORMATS: Formats<Trend, Theme> = Formats {
                 Ok(crate::markdown::document(&document::document(trend)))
             }),
         },
+        // A folder of nightly runs has hundreds of series.
         &TrendFormat {
             name: "png",
             summary: "a chart per series, as pixels",
-            // A folder of nightly runs has hundreds of series.
             by_default: false,
             makes: Makes::Files {
                 has: |file| file.starts_with("trend-") && file.ends_with(".png"),

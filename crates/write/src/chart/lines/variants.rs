@@ -7,7 +7,7 @@ use gpubench_ops as op;
 use gpubench_report::Side;
 use gpubench_report::report::Row;
 use gpubench_report::report::quantity::time_text;
-use gpubench_text::grouped::distinct;
+use gpubench_text::grouped::{distinct, grouped};
 
 use super::quantity::Quantity;
 use super::{LineChart, PeakLevel, PlotLines, extremes, legend, mark_notes, sizes};
@@ -121,29 +121,21 @@ fn lines_of<'a>(
     variants: &[Variant<'_>],
     turn: usize,
 ) -> Vec<VariantLine<'a>> {
-    let mut lines: Vec<VariantLine<'_>> = vec![];
     let families = part.by_family().enumerate();
     let comparisons = families.flat_map(|(index, some)| some.iter().map(move |one| (turn + index, one)));
-    for (turn, comparison) in comparisons {
-        for &row in comparison.rows.iter().filter(|row| comparison.versus.covers(row)) {
-            let Some(point) = point(row, quantity) else { continue };
-            let label = part.label(Some(&part.names.variant(row)), comparison.family);
-            let group = group(row);
-            let is_same = |(series, _): &&mut VariantLine<'_>| series.label == label && series.group == group;
-            match lines.iter_mut().find(is_same) {
-                Some((series, rows)) => {
-                    series.points.push(point);
-                    rows.push(row);
-                }
-                None => {
-                    let style = style(row, variants, turn);
-                    let series = ChartSeries { label, group, style, points: vec![point], bends: vec![] };
-                    lines.push((series, vec![row]));
-                }
-            }
-        }
-    }
-    lines
+    let rows = comparisons.flat_map(|(turn, one)| {
+        let covered = one.rows.iter().copied().filter(|row| one.versus.covers(row));
+        covered.filter_map(move |row| {
+            let label = part.label(Some(&part.names.variant(row)), one.family);
+            Some(((label, group(row)), (turn, row, point(row, quantity)?)))
+        })
+    });
+    let line = |((label, group), found): (_, Vec<(usize, &'a Row, Point)>)| {
+        let style = style(found[0].1, variants, found[0].0);
+        let (rows, points) = found.into_iter().map(|(_, row, point)| (row, point)).unzip();
+        (ChartSeries { label, group, style, points, bends: vec![] }, rows)
+    };
+    grouped(rows).into_iter().map(line).collect()
 }
 
 fn point(row: &Row, quantity: Quantity) -> Option<Point> {
