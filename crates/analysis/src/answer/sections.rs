@@ -191,18 +191,19 @@ pub fn sections(report: &Report) -> Vec<Section<'_>> {
 /// The sections of a report with these contenders, in the order of [`sections`].
 pub fn sections_of<'a>(report: &'a Report, versus: Versus<'a>) -> Vec<Section<'a>> {
     let of_rows = report.rows.iter().map(|row| row.case.op.as_str());
-    let mut sections = vec![];
-    for op in distinct(OPS.iter().map(|op| op.name()).chain(of_rows)) {
-        for &dtype in DType::ALL {
-            for cache in Cache::ALL {
-                let comparisons = comparisons(report, versus, op, dtype, cache);
-                if !comparisons.is_empty() {
-                    sections.push(Section { op, dtype, cache, versus, comparisons });
-                }
-            }
-        }
-    }
-    sections
+    let ops = distinct(OPS.iter().map(|op| op.name()).chain(of_rows));
+    let keyed = report.rows.iter().map(|row| ((row.case.op.as_str(), row.case.dtype, row.cache), row));
+    let mut groups = grouped(keyed);
+    let place = |op| ops.iter().position(|known| *known == op);
+    groups.sort_by_key(|((op, dtype, cache), _)| (place(*op), *dtype, *cache));
+    let section = |((op, dtype, cache), rows)| Section {
+        op,
+        dtype,
+        cache,
+        versus,
+        comparisons: comparisons(rows, versus),
+    };
+    groups.into_iter().map(section).collect()
 }
 
 impl Versus<'_> {
@@ -246,16 +247,8 @@ pub fn has_both_caches(report: &Report) -> bool {
     Cache::ALL.iter().all(|cache| report.rows.iter().any(|row| row.cache == *cache))
 }
 
-fn comparisons<'a>(
-    report: &'a Report,
-    versus: Versus<'a>,
-    op: &str,
-    dtype: DType,
-    cache: Cache,
-) -> Vec<Comparison<'a>> {
-    let belongs = |row: &&Row| row.case.op == op && row.case.dtype == dtype && row.cache == cache;
-    let by_case =
-        grouped(report.rows.iter().filter(belongs).map(|row| ((row.case.n, row.case.family()), row)));
+fn comparisons<'a>(rows: Vec<&'a Row>, versus: Versus<'a>) -> Vec<Comparison<'a>> {
+    let by_case = grouped(rows.into_iter().map(|row| ((row.case.n, row.case.family()), row)));
     let of_case = |((n, family), rows)| {
         Comparison { n, family, rows, versus, kind: Kind::Kernel, a: None, b: None }.with_bests()
     };

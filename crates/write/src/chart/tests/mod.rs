@@ -2,7 +2,7 @@
 
 pub(crate) mod text_dump;
 
-use crate::palette::{Rgb, Role, Tint};
+use crate::palette::Role;
 use gpubench_report::Accuracy;
 use gpubench_report::report::Row;
 use gpubench_report::report::example::{self, empty, measured, peaks};
@@ -185,41 +185,6 @@ fn a_page_has_plots_without_a_font_and_their_texts_next_to_them() {
         }
     }
     assert_eq!(font_faces().matches("@font-face").count(), 2);
-}
-
-/// A page shows the colours that a file shows in the same theme.
-#[test]
-fn fragments_with_the_colours_of_a_theme_are_the_files_of_that_theme() {
-    let report = two_ops();
-    let charts = charts(&[("", &report)], Selection::ALL);
-    for theme in Theme::ALL {
-        let hex = |(red, green, blue): Rgb| format!("#{red:02X}{green:02X}{blue:02X}");
-        let colored = |svg: &str| {
-            let mut svg = svg.to_owned();
-            for role in Role::ALL {
-                svg = svg.replace(&format!("var(--{})", role.name()), &hex(role.rgb(theme)));
-            }
-            for tint in Tint::ALL {
-                svg = svg.replace(&format!("var(--{})", tint.name), &tint.strength(theme).to_string());
-            }
-            svg
-        };
-        let files = files(&[("", &report)], &vectors(theme)).unwrap();
-        for (chart, file) in charts.iter().zip(files) {
-            let fragment = svg::fragment(&chart.draw(Extent::File));
-            // What a page shows under the pointer is not in a file.
-            let drawn: String =
-                fragment.split_inclusive('\n').filter(|line| !line.starts_with("<circle")).collect();
-            let (ours, file) = (colored(&drawn), String::from_utf8(file.bytes).unwrap());
-            let style = file.find("<style>").unwrap()..file.find("</style>\n").unwrap() + "</style>\n".len();
-            let file = file.replace(&file[style], "").replace(" opacity=\"1\"", "");
-            let file = file.replace(" font-family=\"Roboto, Helvetica, Arial, sans-serif\"", "");
-            assert_eq!(ours.matches('"').count(), file.matches('"').count(), "{}", chart.frame().name);
-            for (ours, file) in ours.split('"').zip(file.split('"')) {
-                assert!(ours == file, "{}: {ours} and {file}", chart.frame().name);
-            }
-        }
-    }
 }
 
 #[test]
