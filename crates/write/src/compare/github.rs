@@ -113,17 +113,13 @@ mod tests {
         assert_eq!(property("50%: a, b\n"), "50%25%3A a%2C b%0A");
         assert_eq!(data("50%: a, b\r\n"), "50%25: a, b%0D%0A");
         let text = text(&example::full());
-        let expected = "::error title=slower%3A matmul/N=4096/f32/cuda/cublas/cold::\
-            1.31x slower (1.28 to 1.34); next: look at what changed between both revisions\n";
-        assert!(text.contains(expected), "{text}");
-        assert!(
-            text.starts_with("::error title=gpubench compare::regression (exit code 1); 11 compared: "),
-            "{text}"
-        );
-        assert!(
-            text.contains("\n::warning title=driver differs::OLD has 580.65.06, NEW has 580.82.07\n"),
-            "{text}"
-        );
+        assert!(text.starts_with("::error title=gpubench compare::regression (exit code 1); 11 compared: "));
+        for expected in [
+            "\n::error title=slower%3A matmul/N=4096/f32/cuda/cublas/cold::1.31x slower (1.28 to 1.34); next: look at ",
+            "\n::warning title=driver differs::OLD has 580.65.06, NEW has 580.82.07\n",
+        ] {
+            assert!(text.contains(expected), "{expected}: {text}");
+        }
     }
 
     #[test]
@@ -134,11 +130,9 @@ mod tests {
         let count = |level: &str| text.lines().filter(|line| line.starts_with(level)).count();
         assert_eq!((count("::error "), count("::warning "), count("::notice ")), (10, 10, 0));
         let first = text.lines().next().unwrap();
-        assert!(
-            first.contains("; 112 more errors are not shown (--format md lists them)")
-                && first.contains("; 111 more warnings"),
-            "{first}"
-        );
+        for more in ["; 112 more errors are not shown (--format md lists them)", "; 111 more warnings"] {
+            assert!(first.contains(more), "{first}");
+        }
     }
 
     #[test]

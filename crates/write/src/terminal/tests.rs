@@ -17,18 +17,11 @@ fn columns_align_whether_coloured_or_not() {
 #[test]
 fn columns_move_together_where_lines_would_be_too_long() {
     let mut table = table();
-    table.rows[0][0] = "a".repeat(WIDTH - 7).into();
-    assert!(
-        table_text(&table, false).lines().nth(1).unwrap().starts_with(" name"),
-        "{}",
-        table_text(&table, false)
-    );
-    table.rows[0][0] = "a".repeat(WIDTH - 8).into();
-    assert!(
-        table_text(&table, false).lines().nth(1).unwrap().starts_with("  name"),
-        "{}",
-        table_text(&table, false)
-    );
+    for (length, start) in [(WIDTH - 7, " name"), (WIDTH - 8, "  name")] {
+        table.rows[0][0] = "a".repeat(length).into();
+        let text = table_text(&table, false);
+        assert!(text.lines().nth(1).unwrap().starts_with(start), "{text}");
+    }
 }
 
 #[test]

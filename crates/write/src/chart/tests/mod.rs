@@ -13,8 +13,7 @@ use text_dump::text_dump;
 /// Two ops at three sizes on a machine with peaks; the GPU wins at large sizes, one kind of speed-up after the other.
 fn two_ops() -> Report {
     let mut report = empty();
-    report.environment.backends[0].peaks = Some(peaks());
-    report.environment.backends[1].peaks = Some(peaks());
+    report.environment.backends.iter_mut().for_each(|backend| backend.peaks = Some(peaks()));
     report.environment.backends[1].description["context_s"] = 0.15.into();
     for n in [100, 400, 1600] {
         let cube = (n as f64).powi(3);
@@ -22,22 +21,18 @@ fn two_ops() -> Report {
             measured("matmul", n, "cpu", "openblas", 3e-12 * cube),
             measured("matmul", n, "cpu", "faer", 4e-12 * cube),
             measured("matmul", n, "cuda", "cublas", 4e-6 + 5e-14 * cube),
-            Row {
-                accuracy: Accuracy::Tf32,
-                ..measured("matmul", n, "cuda", "cublas-tf32", 4e-6 + 1e-14 * cube)
-            },
+            measured("matmul", n, "cuda", "cublas-tf32", 4e-6 + 1e-14 * cube),
         ]);
+        report.rows.last_mut().unwrap().accuracy = Accuracy::Tf32;
     }
     for n in [100, 400, 1600] {
         let square = (n as f64).powi(2);
-        let mut rows = [
-            measured("reduction", n, "cpu", "rayon", 1e-6 + 2e-11 * square),
-            measured("reduction", n, "cuda", "cub", 5e-6 + 1e-12 * square),
-        ];
-        for row in &mut rows {
-            row.work = gpubench_ops::Work { flop: square, bytes: 4.0 * square };
-        }
-        report.rows.extend(rows);
+        let work = gpubench_ops::Work { flop: square, bytes: 4.0 * square };
+        let [cpu, gpu] = [1e-6 + 2e-11 * square, 5e-6 + 1e-12 * square];
+        report.rows.extend([
+            Row { work, ..measured("reduction", n, "cpu", "rayon", cpu) },
+            Row { work, ..measured("reduction", n, "cuda", "cub", gpu) },
+        ]);
     }
     report
 }
