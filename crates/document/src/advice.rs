@@ -52,17 +52,10 @@ pub fn document(calls: &Calls, advice: &Advice, price: Option<Price>, all: bool)
 }
 
 fn table(calls: &Calls, advice: &Advice, listed: usize) -> Table {
-    let columns = vec![
-        Column::words("call"),
-        Column::words("shape"),
-        Column::figures("calls").ranked(1),
-        Column::figures("share").ranked(2),
-        Column::figures("now"),
-        Column::figures("best CPU"),
-        Column::figures("GPU, copies"),
-        Column::figures("GPU, data there"),
-        Column::words("faster is"),
-    ];
+    let mut columns = ["call", "shape"].map(Column::words).to_vec();
+    columns.extend([Column::figures("calls").ranked(1), Column::figures("share").ranked(2)]);
+    columns.extend(["now", "best CPU", "GPU, copies", "GPU, data there"].map(Column::figures));
+    columns.push(Column::words("faster is"));
     let mut table = Table::untitled(columns, vec![]).laid_out(Layout::NarrowHeadings);
     for advice in advice.calls.iter().take(listed) {
         let call = &calls.calls[advice.call];
@@ -242,15 +235,10 @@ fn next_steps(calls: &Calls, advice: &Advice) -> Vec<RichText> {
 
 /// The times of problems, of one call and of `calls` calls.
 pub fn of_problems(problems: &[ProblemTimes], calls: u64, data: DataPlace) -> Document {
-    let columns = vec![
-        Column::words("problem"),
-        Column::figures("best CPU"),
-        Column::figures("GPU, copies"),
-        Column::figures("GPU, data there"),
-        Column::figures("CPU, all calls"),
-        Column::figures("GPU, all calls"),
-        Column::words("faster is"),
-    ];
+    let mut columns = vec![Column::words("problem")];
+    columns.extend(["best CPU", "GPU, copies", "GPU, data there"].map(Column::figures));
+    columns.extend(["CPU, all calls", "GPU, all calls"].map(Column::figures));
+    columns.push(Column::words("faster is"));
     let mut table = Table::untitled(columns, vec![]).laid_out(Layout::NarrowHeadings);
     let total = |time: Option<Estimate>| time.map_or("-".into(), |time| time_text(time.value));
     let mut is_open = false;

@@ -29,17 +29,11 @@ const LINE: f64 = 6.0;
 /// Required advantage of a line over any single step, as a logarithm: a nearly clear step is no drift.
 const MIN_LINE_ADVANTAGE: f64 = 3.0;
 
-/// The selected steps, or the drift of a series.
-pub(crate) struct SelectedSteps {
-    pub cuts: Vec<usize>,
-    /// Difference between end and beginning in logarithms, if the series drifts instead of stepping.
-    pub drift: Option<f64>,
-}
-
-/// Returns the likeliest levels, or one level with a drift. `min_step` is the smallest step of interest, in logarithms.
-pub(crate) fn select(logs: &[f64], min_step: f64) -> SelectedSteps {
+/// Returns where the likeliest levels begin. Of a series that drifts instead of stepping it is one level, with the difference between end and
+/// beginning. `min_step` is the smallest step of interest; all is in logarithms.
+pub(crate) fn select(logs: &[f64], min_step: f64) -> (Vec<usize>, Option<f64>) {
     if logs.len() < MIN_REPORTS {
-        return SelectedSteps { cuts: vec![0], drift: None };
+        return (vec![0], None);
     }
     // Less noise would create steps of no interest, or be chance. Differences are at distance two, because those of
     // neighbours are too small in correlated noise.
@@ -51,10 +45,10 @@ pub(crate) fn select(logs: &[f64], min_step: f64) -> SelectedSteps {
     let mut cuts = likelihood.eliminate(cuts);
     let line = likelihood.line();
     if line.rise.abs() >= min_step && likelihood.is_likelier(&line, &cuts) {
-        return SelectedSteps { cuts: vec![0], drift: Some(line.rise) };
+        return (vec![0], Some(line.rise));
     }
     likelihood.drop_uncertain(&mut cuts);
-    SelectedSteps { cuts, drift: None }
+    (cuts, None)
 }
 
 /// Returns the levels that begin at `cuts`: the index of the first value, and the values.

@@ -67,39 +67,27 @@ fn figure(chart: &Chart) -> Element {
 /// The samples of a legend, by group, and its texts.
 fn legend(rows: &[LegendRow]) -> (Option<Element>, Option<Element>) {
     let (mut keys, mut notes) = (vec![], vec![]);
-    let mut heading = None;
-    for row in rows {
-        match row {
-            LegendRow::Heading(text) => heading = Some(text.as_str()),
-            LegendRow::Entry(sample, text) => {
-                let key = classed("span", "key").holding(Html::trusted(page_sample(*sample)));
-                let key = key.holding(text.as_str());
-                if heading.is_some() || keys.is_empty() {
-                    let name = heading.take().map(|text| element("b").holding(text));
-                    keys.push(element("div").holding_all(name).holding(key));
-                } else if let Some(group) = keys.pop() {
-                    keys.push(group.holding(key));
+    for group in rows.chunk_by(|_, next| !matches!(next, LegendRow::Heading(_))) {
+        let (mut samples, mut lines, mut heading) = (vec![], vec![], None);
+        for row in group {
+            match row {
+                LegendRow::Heading(text) => heading = Some(element("b").holding(text.as_str())),
+                LegendRow::Entry(sample, text) => {
+                    let sample = Html::trusted(page_sample(*sample));
+                    samples.push(classed("span", "key").holding(sample).holding(text.as_str()));
                 }
-            }
-            LegendRow::Note(text) => {
-                let text = text.trim_start_matches('\u{a0}');
-                match (heading.take(), notes.last_mut()) {
-                    (Some(name), _) => notes.push((name, text.to_owned())),
-                    (None, Some((_, line))) => {
-                        line.push_str(if line.ends_with(':') { " " } else { "; " });
-                        line.push_str(text);
-                    }
-                    (None, None) => {}
-                }
+                LegendRow::Note(text) => lines.push(text.trim_start_matches('\u{a0}')),
             }
         }
+        let part = element("div").holding_all(heading);
+        notes.extend((!lines.is_empty()).then(|| {
+            // A line that ends with a colon goes on in the next.
+            part.clone().holding(" ").holding(lines.join("; ").replace(":; ", ": "))
+        }));
+        keys.extend((!samples.is_empty()).then(|| part.holding_all(samples)));
     }
-    let note = |(name, text): (&str, String)| {
-        element("div").holding(element("b").holding(name)).holding(" ").holding(text)
-    };
     let keys = (!keys.is_empty()).then(|| classed("div", "legend").holding_all(keys));
-    let notes =
-        (!notes.is_empty()).then(|| classed("div", "chart-notes").holding_all(notes.into_iter().map(note)));
+    let notes = (!notes.is_empty()).then(|| classed("div", "chart-notes").holding_all(notes));
     (keys, notes)
 }
 
