@@ -127,7 +127,6 @@ fn mean_changes() -> Vec<MeanChange> {
         MeanChange { reason: change.change().unwrap().with_interval(), ..change }
     };
     let mut all = mean(None, None, 6, 1.021, 0.004, Verdict::Slower, None);
-    all.reason += "; no single cell is slower";
     all.next = Some("look at what changed between both revisions".into());
     vec![
         all,

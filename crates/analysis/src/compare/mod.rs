@@ -64,7 +64,7 @@ pub fn compare_with_history(old: &Runs, new: &Runs, history: &Runs, policy: &Pol
     };
     let sweep = JoinedSides { pairs: &pairs, limits: &limits, variances: &variances, old, new, history };
     let mut cells = changes(&sweep, policy);
-    let mut mean_changes = mean_changes(&sweep, &cells, policy);
+    let mut mean_changes = mean_changes(&sweep, policy);
     if !old.is_same_run(new) {
         leave_open(&mut cells, &mut mean_changes, &environment, &sweep);
     }

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use gpubench_analysis::answer::{Versus, libraries};
+use gpubench_analysis::answer::libraries;
 use gpubench_report::report::quantity::error_text;
 use gpubench_report::report::{Outcome, Report, Row, RunWarning};
 use gpubench_text::count::counted;
 use gpubench_text::escape::shell_word;
 use gpubench_text::grouped::{distinct, grouped};
 
-/// Cells that share an outcome, a reason and a fix, except for the amount of free memory in the reason.
+/// Cells that share an outcome, a reason and a fix.
 pub(super) struct ProblemGroup<'a> {
     pub(super) outcome: Outcome,
     pub(super) reason: &'a str,
@@ -24,24 +24,12 @@ pub(crate) const UNTIMED: [Outcome; 3] = [Outcome::Incorrect, Outcome::Failed, O
 pub(super) fn groups<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<ProblemGroup<'a>> {
     let untimed = rows.into_iter().filter(|row| row.outcome != Outcome::Measured && !row.screened);
     let reason = |row: &'a Row| row.reason.as_deref().unwrap_or("no reason given");
-    let keyed = untimed.map(|row| ((row.outcome, without_amount(reason(row)), row.fix.as_deref()), row));
-    let group = |((outcome, _, fix), rows): ((_, _, _), Vec<&'a Row>)| ProblemGroup {
-        outcome,
-        reason: reason(rows[0]),
-        fix,
-        rows,
-    };
+    let keyed = untimed.map(|row| ((row.outcome, reason(row), row.fix.as_deref()), row));
+    let group = |((outcome, reason, fix), rows)| ProblemGroup { outcome, reason, fix, rows };
     let mut groups: Vec<ProblemGroup<'_>> = grouped(keyed).into_iter().map(group).collect();
     let gravity = |outcome| UNTIMED.iter().position(|other| *other == outcome);
     groups.sort_by_key(|group| (gravity(group.outcome), std::cmp::Reverse(group.rows.len())));
     groups
-}
-
-/// Returns a reason up to the amount of free memory in it, which changes from cell to cell.
-fn without_amount(reason: &str) -> &str {
-    let amounts =
-        [" memory, ", " memory than is free ("].into_iter().filter_map(|before| reason.find(before));
-    amounts.min().map_or(reason, |at| &reason[..at])
 }
 
 /// `ended early: 1 of 3 cells finished, 1 cut short, 1 skipped`; `None` for a run without a plan or planned cells left.
@@ -114,15 +102,11 @@ pub fn cut_short(report: &Report) -> Option<String> {
     early_notice(report).or_else(|| lost_workers(report))
 }
 
-/// `INCORRECT: matmul N=1000 f32 cuda/auto: error 3.1e-2, bound 1.0e-4 (2 more: --tables)`: of the contenders first.
+/// `INCORRECT: matmul N=1000 f32 cuda/auto: error 3.1e-2, bound 1.0e-4 (2 more: --tables)`
 fn incorrect(report: &Report, elsewhere: &str) -> Option<String> {
     let rows: Vec<&Row> = report.rows.iter().filter(|row| row.outcome == Outcome::Incorrect).collect();
     let excess = |row: &Row| row.error.map_or(f64::INFINITY, |error| error.value / error.bound);
-    let versus = Versus::of(report);
-    let is_compared = |row: &Row| versus.covers(row);
-    let gravity =
-        |a: &Row, b: &Row| is_compared(a).cmp(&is_compared(b)).then(excess(a).total_cmp(&excess(b)));
-    let worst = rows.iter().max_by(|a, b| gravity(a, b))?;
+    let worst = rows.iter().max_by(|a, b| excess(a).total_cmp(&excess(b)))?;
     // Otherwise the reason is another one: an error within the bound explains nothing, nor does one that is not finite.
     let why = match worst.error.filter(|error| !error.is_right() && error.value < f64::MAX) {
         Some(error) => format!("error {}, bound {:.1e}", error_text(error), error.bound),
@@ -217,19 +201,6 @@ mod tests {
     }
 
     #[test]
-    fn cells_for_which_another_amount_of_memory_was_free_are_one_group() {
-        let mut report = example::full();
-        let skipped = report.rows.iter_mut().filter(|row| row.outcome == Outcome::Skipped);
-        for (row, free) in skipped.zip(["22.88", "22.9"]) {
-            row.reason = Some(format!("needs 80.47 GiB of host memory, {free} GiB is free"));
-        }
-        let groups = groups(&report.rows);
-        let last = groups.last().unwrap();
-        assert_eq!(last.reason, "needs 80.47 GiB of host memory, 22.88 GiB is free");
-        assert_eq!((groups.len(), last.rows.len()), (3, 2));
-    }
-
-    #[test]
     fn a_run_that_lacks_planned_cells_was_ended_early() {
         let mut report = example::full();
         assert_eq!(ended_early(&report), None);
@@ -269,22 +240,5 @@ mod tests {
         let lost = "The worker of matmul N=100 f32 cpu/openblas cold was lost for good: fewer samples than planned. Run \
                     these cells again, alone.";
         assert_eq!(first_lines(&report, "--tables", None)[2], lost);
-    }
-
-    #[test]
-    fn an_incorrect_answer_of_a_contender_comes_before_a_worse_one() {
-        let incorrect = |backend: &str, error: f64| {
-            let mut row = example::without_time("fft", 8, backend, "v", Outcome::Incorrect, "wrong", None);
-            row.error = Some(gpubench_report::Checked::new(error, 1e-6));
-            row
-        };
-        let mut report = example::of([incorrect("torch", 1e-2), incorrect("cupy", 2e-6)]);
-        let line = |report: &Report| first_lines(report, "--tables", None)[0].clone();
-        assert!(line(&report).starts_with("INCORRECT: fft N=8 f32 torch/v: "), "{}", line(&report));
-        report.environment.settings["versus"] = "numpy:cupy".into();
-        let expected = "INCORRECT: fft N=8 f32 cupy/v: error 2.0e-6, bound 1.0e-6 (1 more: --tables)";
-        assert_eq!(line(&report), expected);
-        report.rows.remove(1);
-        assert!(line(&report).starts_with("INCORRECT: fft N=8 f32 torch/v: "), "{}", line(&report));
     }
 }

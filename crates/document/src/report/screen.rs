@@ -33,11 +33,9 @@ const MAX_TIMED_ROWS: usize = 3;
 const COPIED: &str = "copied each call";
 
 /// Ranks of columns: where lines would be too long, those of the highest are left out first.
-mod rank {
-    pub(super) const CROSSOVER: u8 = 1;
-    pub(super) const REPAYMENT: u8 = 2;
-    pub(super) const TUNED: u8 = 3;
-}
+const CROSSOVER: u8 = 1;
+const REPAYMENT: u8 = 2;
+const TUNED: u8 = 3;
 
 /// The first screen of a report.
 pub struct FirstScreen {
@@ -218,11 +216,6 @@ impl RivalGroups {
             (false, None) => "all threads".into(),
         }
     }
-
-    /// The fastest row of each group, of rows of which the fastest is the first.
-    fn bests<'r, 'a>(&self, rows: &'r [TimedRow<'a>]) -> Vec<Option<&'r TimedRow<'a>>> {
-        self.names.iter().map(|name| rows.iter().find(|(row, _)| self.name(row) == *name)).collect()
-    }
 }
 
 /// The correct rows of a contender on any number of threads, the fastest first.
@@ -287,7 +280,7 @@ impl<'a> Sweeps<'a> {
                 true => format!("←\u{a0}{} wins from N", self.versus.label(Contender::B)),
                 false => "←\u{a0}wins from N".into(),
             };
-            Column::words(heading).in_group(group).ranked(rank::CROSSOVER)
+            Column::words(heading).in_group(group).ranked(CROSSOVER)
         };
         for kind in &copied {
             let memory = match kind {
@@ -299,11 +292,8 @@ impl<'a> Sweeps<'a> {
         }
         columns.push(Column::words(best).in_group(resident));
         columns.push(from(resident));
-        columns.extend(
-            self.shows_tuned.then(|| Column::words("own code").in_group(resident).ranked(rank::TUNED)),
-        );
-        columns
-            .extend(repaid.then(|| Column::words("repay copies").in_group("calls").ranked(rank::REPAYMENT)));
+        columns.extend(self.shows_tuned.then(|| Column::words("own code").in_group(resident).ranked(TUNED)));
+        columns.extend(repaid.then(|| Column::words("repay copies").in_group("calls").ranked(REPAYMENT)));
         let of_case = |(sweep, case, is_largest): &(&Sweep<'_>, &Comparison<'_>, bool)| {
             let of_kind = |kind| case.pair(kind).map_or(NONE.into(), |pair| speed_up(&pair));
             let mut fields = vec![Field::from(sweep.name.as_str()), case.family.size_text(case.n).into()];
@@ -367,8 +357,9 @@ impl<'a> Sweeps<'a> {
                 names.variant(best).into(),
                 format!("{time}{mark}").into(),
             ];
+            let best_of = |name: &String| rows.iter().find(|(row, _)| groups.name(row) == *name);
             let others = match groups.are_several() {
-                true => groups.bests(&rows),
+                true => groups.names.iter().map(best_of).collect(),
                 false => vec![rows.get(1), rows.get(2..).and_then(<[_]>::last)],
             };
             let others = others.into_iter().map(|one| one.and_then(over).unwrap_or_else(|| NONE.into()));

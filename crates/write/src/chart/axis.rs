@@ -228,10 +228,15 @@ pub(crate) fn times_axis(title: &str, times: &[f64], levels: &[f64]) -> Axis {
     let (unit, symbol) = TIME_UNITS.into_iter().find(|(unit, _)| high >= *unit).unwrap_or(TIME_UNITS[3]);
     let decimals = (-(step / unit).log10() - 1e-9).ceil().clamp(0.0, 9.0) as usize;
     // A step of 2.5 needs one digit more than its magnitude.
-    let decimals = decimals + usize::from(!is_whole(step / unit * 10f64.powi(decimals as i32)));
+    let last_digits = step / unit * 10f64.powi(decimals as i32);
+    let decimals = decimals + usize::from((last_digits - last_digits.round()).abs() >= 1e-6);
     let tick = |index: i64| {
         let value = index as f64 * step;
-        Tick { value, label: linear_label(value, unit, symbol, decimals) }
+        let label = match (1e-11..1e6).contains(&value.abs()) {
+            true => format!("{:.decimals$} {symbol}", value / unit),
+            false => format!("{value:.2e} s"),
+        };
+        Tick { value, label }
     };
     Axis::linear(title, (low, high), (first..=last).map(tick).collect())
 }
@@ -262,17 +267,6 @@ fn step(low: f64, high: f64) -> (f64, i64, i64) {
     let enough: Vec<(f64, i64, i64)> = enough.collect();
     let few = enough.iter().find(|(step, ..)| *step >= min_step);
     few.or(enough.last()).copied().unwrap_or_else(|| multiples(min_step))
-}
-
-fn is_whole(value: f64) -> bool {
-    (value - value.round()).abs() < 1e-6
-}
-
-fn linear_label(value: f64, unit: f64, symbol: &str, decimals: usize) -> String {
-    if !(1e-11..1e6).contains(&value.abs()) {
-        return format!("{value:.2e} s");
-    }
-    format!("{:.decimals$} {symbol}", value / unit)
 }
 
 #[cfg(test)]

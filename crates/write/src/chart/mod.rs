@@ -27,11 +27,11 @@ use std::borrow::Cow;
 pub use crate::palette::Theme;
 use anyhow::Context;
 use gpubench_analysis::answer::Names;
-use gpubench_report::case::Cache;
 use gpubench_report::data::hash::fnv1a;
 use gpubench_report::report::Report;
 use gpubench_report::report::file::File;
 use gpubench_text::cut;
+use gpubench_text::grouped::distinct;
 use rayon::prelude::*;
 
 use canvas::Canvas;
@@ -45,7 +45,7 @@ use overview::Overview;
 pub use plot::{names, plot};
 use roofline::Roofline;
 pub use selection::{ChartKind, Selection};
-use sheet::{Sheet, sheets};
+use sheet::sheets;
 pub(crate) use svg::font_faces;
 use text::captions;
 
@@ -176,7 +176,8 @@ pub(crate) fn charts(reports: &[(&str, &Report)], selection: Selection) -> Vec<C
     let alone = if let [(_, report)] = reports { Some(*report) } else { None };
     let mut charts = vec![];
     if let Some(report) = alone.filter(|_| selection.draws(ChartKind::Overview, true)) {
-        let captions = captions(caches(&sheets), text::OVERVIEW);
+        let caches = distinct(sheets.iter().map(|sheet| sheet.subject.cache));
+        let captions = captions(caches.first().copied().filter(|_| caches.len() == 1), text::OVERVIEW);
         charts.extend(overview::sheets(report, &sheets, &captions).into_iter().map(Chart::Overview));
     }
     for sheet in &sheets {
@@ -200,12 +201,6 @@ pub(crate) fn charts(reports: &[(&str, &Report)], selection: Selection) -> Vec<C
         charts.extend(roofline::charts(report, captions).into_iter().map(Chart::Roofline));
     }
     charts
-}
-
-/// The state of the caches that all sheets share.
-fn caches(sheets: &[Sheet<'_>]) -> Option<Cache> {
-    let first = sheets.first()?.subject.cache;
-    sheets.iter().all(|sheet| sheet.subject.cache == first).then_some(first)
 }
 
 /// The charts of one or several named reports as files, such as `speedup-matmul-f32.png`.

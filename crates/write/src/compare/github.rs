@@ -1,7 +1,7 @@
 //! Writes workflow commands, which GitHub shows as annotations.
 
 use gpubench_analysis::compare::result::{Change, Comparison, Conclusion};
-use gpubench_analysis::compare::{Severity, Verdict};
+use gpubench_analysis::compare::Severity;
 use gpubench_document::comparison::{phrases, summary};
 use gpubench_report::format::Makes;
 use gpubench_text::cut::fitted;
@@ -75,11 +75,7 @@ fn annotations(comparison: &Comparison) -> Vec<Annotation> {
 }
 
 fn of_cell(level: &'static str, change: &Change, name: &str) -> Annotation {
-    let is_incomplete =
-        change.verdict == Verdict::Inconclusive && phrases::reason_after_change(change).is_none();
-    let figures = change.change().filter(|_| is_incomplete);
-    let figures = figures.map(|change| format!("; {}", change.with_interval())).unwrap_or_default();
-    let message = with_next(format!("{}{figures}", change.reason), change.next.as_deref());
+    let message = with_next(change.reason.clone(), change.next.as_deref());
     (level, format!("{}: {name}", phrases::verdict(change)), message)
 }
 
@@ -106,7 +102,7 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_analysis::compare::example;
+    use gpubench_analysis::compare::{Verdict, example};
 
     #[test]
     fn annotations_are_escaped_as_the_runner_reads_them() {

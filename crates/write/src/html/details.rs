@@ -5,10 +5,9 @@ use gpubench_ops::peak_share;
 use gpubench_report::Transfer;
 use gpubench_report::measure::stats::median;
 use gpubench_report::report::quantity::{
-    bytes_text, error_text, share_text, spread_text, three_digits, time_range, time_text, time_within,
+    bytes_text, error_text, share_text, three_digits, time_range, time_text, time_within,
 };
 use gpubench_report::report::{Execute, Phases, Report, Row};
-use gpubench_text::percent;
 use gpubench_text::words::json_word;
 
 use super::blocks::blocks;
@@ -61,12 +60,6 @@ fn times(execute: &Execute) -> Vec<LabelledFact> {
     let stopped = stopped.unwrap_or_default().replace('-', " ");
     let low_clock = (execute.discarded + execute.throttled > 0)
         .then(|| format!("{} discarded, {} kept", execute.discarded, execute.throttled));
-    let faults = execute.page_faults.map(|faults| format!("{} minor, {} major", faults.minor, faults.major));
-    let drift = execute.drift.map(|drift| format!("{} (p = {:.2})", spread_text(drift.relative), drift.p));
-    let modes = execute.modes.map(|modes| {
-        let share = percent::in_words(modes.share_high);
-        format!("{} and {} ({share})", digits(modes.low), digits(modes.high))
-    });
     known([
         ("median", Some(format!("{}, {}", digits(execute.median_s), execute.clock.words()))),
         ("95 % interval", has_interval.then(|| range(execute.ci95_s))),
@@ -76,9 +69,6 @@ fn times(execute: &Execute) -> Vec<LabelledFact> {
         ("subtracted for events", execute.event_constant_s.map(time_text)),
         ("samples", Some(format!("{count} in {}{stopped}", time_text(execute.spent_s)))),
         ("throttled samples", low_clock),
-        ("page faults per execution", faults),
-        ("rounds differ by", drift),
-        ("two groups of times", modes),
     ])
 }
 

@@ -140,7 +140,7 @@ fn colours_mark_winners_only() {
 fn a_report_of_one_side_says_why_there_is_no_comparison() {
     let mut report = example::of([example::measured("fft", 100, "cpu", "realfft", 1e-3)]);
     let text = screen(&report, false);
-    assert!(text.starts_with("CPU only: no GPU variant was selected. "), "{text}");
+    assert!(text.starts_with("CPU only: no GPU cell was measured "), "{text}");
     assert!(words(&text).contains(" fft 100 realfft 1.000 ms (no other) - "), "{text}");
     report.rows.push(example::without_time("fft", 100, "cuda", "r2c", Outcome::Skipped, "no driver", None));
     let text = screen(&report, false);

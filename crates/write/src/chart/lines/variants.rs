@@ -83,7 +83,7 @@ fn chart(sheet: &Sheet<'_>, quantity: Quantity, captions: Vec<String>) -> Option
     let sides_with_lines: Vec<Side> =
         lines.iter().filter(|line| is_line(line)).map(|(_, rows)| rows[0].side).collect();
     lines.retain(|line| is_line(line) || !sides_with_lines.contains(&line.1[0].side));
-    let (levels, exceeded) = levels(sheet, quantity, &lines);
+    let levels = levels(sheet, quantity, &lines);
     let series: Vec<ChartSeries> = lines.into_iter().map(|(series, _)| series).collect();
     let sizes = sizes(&series);
     if sizes.len() < 2 {
@@ -94,7 +94,7 @@ fn chart(sheet: &Sheet<'_>, quantity: Quantity, captions: Vec<String>) -> Option
     let mut legend = legend(&series);
     let level_row =
         |level: &PeakLevel| LegendRow::Entry(LegendSample::Rule(level.style), level.label.clone());
-    let peaks = levels.iter().map(level_row).chain(exceeded).collect();
+    let peaks = levels.iter().map(level_row).collect();
     legend.extend(LegendRow::headed("Measured peaks", peaks));
     legend.extend(mark_notes(&series));
     let kind = if quantity == Quantity::Time { ChartKind::Time } else { ChartKind::Throughput };
@@ -148,30 +148,21 @@ fn point(row: &Row, quantity: Quantity) -> Option<Point> {
 }
 
 /// The measured peaks of a single report: one per side and accuracy. A rate more than a few per cent above it shows that what was
-/// measured is no peak: then that of wider units is, or there is a note instead.
-fn levels(
-    sheet: &Sheet<'_>,
-    quantity: Quantity,
-    lines: &[VariantLine<'_>],
-) -> (Vec<PeakLevel>, Vec<LegendRow>) {
-    let (mut levels, mut exceeded): (Vec<PeakLevel>, Vec<String>) = (vec![], vec![]);
-    let [part] = sheet.parts.as_slice() else { return (levels, vec![]) };
+/// measured is no peak: then that of wider units is, or there is none.
+fn levels(sheet: &Sheet<'_>, quantity: Quantity, lines: &[VariantLine<'_>]) -> Vec<PeakLevel> {
+    let mut levels: Vec<PeakLevel> = vec![];
+    let [part] = sheet.parts.as_slice() else { return levels };
     let rows: Vec<&Row> = lines.iter().flat_map(|(_, rows)| rows).copied().collect();
     for row in &rows {
-        let peaks = quantity.peaks(part.report, row);
         let same = rows.iter().filter(|other| (other.side, other.accuracy) == (row.side, row.accuracy));
-        let rates = same.filter_map(|row| Some(quantity.of(row)?[0]));
-        let highest = rates.fold(0.0, f64::max);
-        let text = |peak| quantity.peak_text(row.side.label(), peak);
-        match (peaks.iter().find(|(rate, _)| ABOVE * rate >= highest), peaks.last()) {
-            (Some(&peak), _) if levels.iter().all(|level| level.label != text(peak)) => {
-                let style = Style { hue: Role::Soft, stroke: Stroke::of(row), marker: 0, filled: true };
-                levels.push(PeakLevel { value: peak.0, label: text(peak), style });
-            }
-            (None, Some(&peak)) => exceeded.push(format!("{}: exceeded", text(peak))),
-            _ => {}
+        let highest = same.filter_map(|row| Some(quantity.of(row)?[0])).fold(0.0, f64::max);
+        let peaks = quantity.peaks(part.report, row);
+        let Some(peak) = peaks.into_iter().find(|(rate, _)| ABOVE * rate >= highest) else { continue };
+        let label = quantity.peak_text(row.side.label(), peak);
+        if levels.iter().all(|level| level.label != label) {
+            let style = Style { hue: Role::Soft, stroke: Stroke::of(row), marker: 0, filled: true };
+            levels.push(PeakLevel { value: peak.0, label, style });
         }
     }
-    let notes = distinct(exceeded).into_iter().map(LegendRow::Note).collect();
-    (levels, notes)
+    levels
 }

@@ -86,7 +86,7 @@ fn markdown_has_the_conclusion_the_worst_cells_and_the_rest_folded() {
 - Cells: 11 compared: 1 newly incorrect, ";
     assert!(text.starts_with(start), "{text}");
     let rest = "
-Not in the table above: 1 not slower, 1 new, 2 same, 1 not measured, 1 not judged (the policy leaves it out)
+Not in the table above: 1 not slower, 1 new, 2 same, 1 not measured, 1 not judged
 
 <details>
 <summary>6 more cells</summary>
