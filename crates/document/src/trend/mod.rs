@@ -47,11 +47,8 @@ fn summary(trend: &Trend) -> String {
     let count = |holds: fn(&CellSeries) -> bool| trend.series.iter().filter(|series| holds(series)).count();
     let drifting = count(|series| series.fit.drift.is_some());
     let unconfirmed = count(|series| series.latest.is_some());
-    // A series that is too short to have a step says nothing about steps.
-    let can_step = count(|series| series.points.len() >= MIN_REPORTS) > 0;
     let mut found = vec![match count(|series| !series.steps.is_empty()) {
-        0 if can_step => "no steps".into(),
-        0 => format!("none with the {MIN_REPORTS} reports that a step needs"),
+        0 => "no steps".into(),
         stepped => format!("{stepped} with steps"),
     }];
     found.extend((drifting > 0).then(|| format!("{drifting} drifting")));

@@ -1,7 +1,7 @@
 //! Writes workflow commands, which GitHub shows as annotations.
 
-use gpubench_analysis::compare::result::{Change, Comparison, Conclusion};
 use gpubench_analysis::compare::Severity;
+use gpubench_analysis::compare::result::{Change, Comparison, Conclusion};
 use gpubench_document::comparison::{phrases, summary};
 use gpubench_report::format::Makes;
 use gpubench_text::cut::fitted;

@@ -262,12 +262,10 @@ fn less_accurate(old: &CellTimes, new: &CellTimes, growth: f64) -> Option<String
 fn reason_and_next(change: &Change, significant: bool, more: String) -> (String, Option<String>) {
     let low = change.interval.map_or(1.0, |[low, _]| low);
     let (rest, next) = match (change.verdict, change.inconclusive_reason) {
-        (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock)) => {
-            let [old, new] = [&change.old, &change.new]
-                .map(|side| side.as_ref().and_then(|side| side.sm_mhz).unwrap_or(f64::NAN));
-            let rest = format!(", but the GPU's clock was {new:.0} MHz in NEW and {old:.0} MHz in OLD");
-            (rest, Some("run NEW again when the GPU is cool and idle".into()))
-        }
+        (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock)) => (
+            ", but the GPU's clock was lower".into(),
+            Some("run NEW again when the GPU is cool and idle".into()),
+        ),
         (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower))
             if low > 1.0 + change.threshold && !significant =>
         {

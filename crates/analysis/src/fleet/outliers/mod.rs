@@ -43,22 +43,20 @@ const PAIR_DISTANCE_TO_SD: f64 = 1.0483;
 /// Standard error of a median over that of a mean, for normal values: the root of π/2.
 const MEDIAN_ERROR: f64 = 1.2533;
 
-/// A time and its 95 % interval, as logarithms of seconds.
+/// A time as the logarithm of seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LogTime {
     /// Logarithm of the time.
     pub log: f64,
-    /// Logarithm of the lower end of its interval.
-    pub low: f64,
-    /// Logarithm of the upper end of its interval.
-    pub high: f64,
+    /// Width of its 95 % interval.
+    pub width: f64,
 }
 
 impl LogTime {
     /// Converts a positive time in seconds and its interval.
     pub fn of(median_s: f64, [low, high]: [f64; 2]) -> LogTime {
         let low = if low > 0.0 { low } else { median_s };
-        LogTime { log: median_s.ln(), low: low.ln(), high: high.max(median_s).ln() }
+        LogTime { log: median_s.ln(), width: (high.max(median_s) / low).ln() }
     }
 }
 
@@ -141,8 +139,7 @@ impl Ratios {
             cells += usize::from(!left.is_empty());
         }
         let members = self.offsets.iter().flatten().count();
-        let widths: Vec<f64> =
-            times.iter().flatten().flatten().map(|time| (time.high - time.low) / 2.0 / 1.96).collect();
+        let widths: Vec<f64> = times.iter().flatten().flatten().map(|time| time.width / 2.0 / 1.96).collect();
         let distance = PAIR_DISTANCE_TO_SD * median(&distances).unwrap_or(0.0);
         let freedom = (values + 1).saturating_sub(members + cells).max(MIN_FREEDOM) as f64;
         (distance.max(median(&widths).unwrap_or(0.0)), freedom)

@@ -13,16 +13,13 @@ fn fleet(seed: u64, members: usize, cells: usize, noise: f64) -> Vec<Vec<Option<
         let chance = normal(stream.uniform::<f64>(place), stream.uniform::<f64>(place + 1));
         let log = (1e-6 * (cell + 1) as f64).ln() + noise * chance;
         // Samples within a run scatter less than runs do, so intervals are narrower than the noise.
-        Some(LogTime { log, low: log - 0.3 * noise, high: log + 0.3 * noise })
+        Some(LogTime { log, width: 0.6 * noise })
     };
     (0..members).map(|member| (0..cells).map(|cell| time(member, cell)).collect()).collect()
 }
 
 fn slow(times: &mut [Option<LogTime>], factor: f64) {
-    for reading in times.iter_mut().flatten() {
-        let by = factor.ln();
-        *reading = LogTime { log: reading.log + by, low: reading.low + by, high: reading.high + by };
-    }
+    times.iter_mut().flatten().for_each(|reading| reading.log += factor.ln());
 }
 
 /// Returns the share of identical fleets with any outlier.
