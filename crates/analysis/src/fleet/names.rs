@@ -26,11 +26,11 @@ pub(crate) fn names(reports: &[(Option<&str>, &Report)]) -> Vec<String> {
             let started = collapsed(&report.environment.started);
             Some(with_suffix(name, &format!(", {}", started.get(..19)?.replace('T', " "))))
         };
-        let rules: [&dyn Fn(&Report) -> Option<String>; 2] = [&by_address, &by_time];
-        let unique = rules.into_iter().filter(|_| group.len() > 1).find_map(|rule| {
+        let of_group = |rule: &dyn Fn(&Report) -> Option<String>| {
             let names = group.iter().map(|&index| rule(reports[index].1)).collect::<Option<Vec<String>>>();
-            names.filter(|names| distinct(names).len() == names.len())
-        });
+            names.filter(|names| group.len() > 1 && distinct(names).len() == names.len())
+        };
+        let unique = of_group(&by_address).or_else(|| of_group(&by_time));
         group.iter().zip(unique.into_iter().flatten()).for_each(|(&index, unique)| names[index] = unique);
     }
     numbered(&names)

@@ -26,7 +26,9 @@ fn narrowed(cell: Element, column: &str) -> Element {
 }
 
 /// A column after the first: its heading, and the cell of a row, which may be the best of its case.
-type RowsColumn<'a> = (Heading<'static>, Box<dyn Fn(&Row, bool) -> Element + 'a>);
+type RowsColumn<'a> = (Heading<'static>, RowsCell<'a>);
+
+type RowsCell<'a> = Box<dyn Fn(&Row, bool) -> Element + 'a>;
 
 /// The controls and the table. The identifiers of rows begin with `prefix`.
 pub(crate) fn rows(report: &Report, prefix: &str) -> Html {
@@ -68,10 +70,9 @@ fn best<'a>(comparison: &Comparison<'a>) -> Vec<&'a Row> {
 }
 
 /// The columns that a report needs.
-fn columns(report: &Report) -> Vec<RowsColumn<'_>> {
-    let mut columns: Vec<RowsColumn<'_>> = vec![];
-    let mut add =
-        |heading: Heading<'static>, cell: Box<dyn Fn(&Row, bool) -> Element>| columns.push((heading, cell));
+fn columns<'a>(report: &'a Report) -> Vec<RowsColumn<'a>> {
+    let mut columns: Vec<RowsColumn<'a>> = vec![];
+    let mut add = |heading: Heading<'static>, cell: RowsCell<'a>| columns.push((heading, cell));
     add(
         figures("N", ""),
         Box::new(|row, _| sortable(Some(row.case.n as f64), |_| row.case.family().size_text(row.case.n))),

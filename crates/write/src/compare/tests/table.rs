@@ -51,8 +51,7 @@ faster          elementwise    4096 f32  cuda/fused    41 µs  35 µs 1.20x fast
     let text = text("table", &example::full());
     assert!(text.starts_with(expected), "{text}");
     let end = "
-Not shown: 1 not slower, 1 new, 2 same, 1 not measured, 1 not judged; --all-cells shows every
-cell
+Not shown: 1 not slower, 1 new, 2 same, 1 not measured, 1 not judged; --all-cells shows every cell
 
 Geometric means
                                                              smallest
