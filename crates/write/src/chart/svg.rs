@@ -88,12 +88,14 @@ fn text_element(text: &str, (x, y): CanvasPoint, kind: Type, theme: Option<Theme
     let [left, baseline, drop] = [x * scale, y * scale, 0.76 * em].map(|pixels| pixels.round() as i32);
     let top = baseline - drop;
     let weight = if kind.weight == Weight::Medium { " font-weight=\"bold\"" } else { "" };
+    // The last digit of the size is that of plotters' writer, so that files keep every byte.
+    let size = em * 1.24 / 1.24;
     let ((color, opacity), text) = (painted(kind.paint, theme), xml(text));
     // Texts of a fragment have the family of the page around it.
     let family = theme.map_or("", |_| " font-family=\"Roboto, Helvetica, Arial, sans-serif\"");
     format!(
         "<text x=\"{left}\" y=\"{top}\" dy=\"0.76em\" text-anchor=\"{anchor}\"{family} \
-         font-size=\"{em}\"{opacity} fill=\"{color}\"{weight}>\n{text}\n</text>\n"
+         font-size=\"{size}\"{opacity} fill=\"{color}\"{weight}>\n{text}\n</text>\n"
     )
 }
 
