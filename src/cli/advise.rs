@@ -16,10 +16,9 @@ use serde::Serialize;
 
 use super::{USAGE, stream};
 use crate::document::advice::{
-    DrawnFrom, Emitted, MeasuredOn, Price, document, emitted, of_problems,
-    verification as words_of_verification,
+    EMITTED, Price, document, emitted, of_problems, verification as words_of_verification,
 };
-use crate::document::blocks::{Block, Document, DocumentSection};
+use crate::document::blocks::{Block, Document};
 use crate::fleet::file::load;
 use crate::op;
 use crate::report::Report;
@@ -98,8 +97,8 @@ pub(crate) struct AdviseArgs {
     pub format: String,
 
     /// Print from which size products are faster on the GPU, as c, python, scilib (SCILIB-Accel) or nvblas
-    #[arg(long, value_name = "FORM", conflicts_with_all = ["verify", "format"], value_parser = PossibleValuesParser::new(Emitted::NAMES).map(|name| Emitted::find(&name)))]
-    pub emit: Option<Emitted>,
+    #[arg(long, value_name = "FORM", conflicts_with_all = ["verify", "format"], value_parser = EMITTED)]
+    pub emit: Option<String>,
 
     /// List every kind of call
     #[arg(long)]
@@ -167,7 +166,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
     let is_about_reports = !args.report.is_empty() && args.calls.is_none();
     let verified_by_kept = (!args.report.is_empty() && args.verify > 0)
         .then(|| advice::verify_kept(&kept, args.verify, VERIFY_SEED));
-    match (&verified_by_kept, args.emit) {
+    match (&verified_by_kept, &args.emit) {
         (_, Some(form)) if is_about_reports => return emit(form, &kept).map(|()| ExitCode::SUCCESS),
         (Some(found), None) if is_about_reports => return print_verification(args, found, &kept),
         _ => {}
@@ -196,7 +195,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
         true => measured(args, &calls, &path)?,
         false => (kept, verified_by_kept, ExitCode::SUCCESS),
     };
-    if let Some(form) = args.emit {
+    if let Some(form) = &args.emit {
         emit(form, &reports)?;
         return Ok(code);
     }
@@ -340,7 +339,7 @@ fn invoke(words: &[OsString], out: &Path) -> Result<ExitCode> {
 }
 
 /// Prints the thresholds of products.
-fn emit(form: Emitted, reports: &[Report]) -> Result<()> {
+fn emit(form: &str, reports: &[Report]) -> Result<()> {
     let thresholds = advice::thresholds(reports);
     ensure!(
         !thresholds.is_empty(),
@@ -349,11 +348,10 @@ fn emit(form: Emitted, reports: &[Report]) -> Result<()> {
     let environment = &reports[0].environment;
     let gpu = environment.backends.iter().find_map(device_name);
     let machine = [Some(environment.host.cpu.as_str()), gpu].into_iter().flatten().collect::<Vec<_>>();
-    let origin =
-        MeasuredOn { machine: machine.join(" and "), date: environment.started.chars().take(10).collect() };
-    let text = emitted(form, &thresholds, &origin);
+    let date: String = environment.started.chars().take(10).collect();
+    let text = emitted(form, &thresholds, &format!("{}, {date}", machine.join(" and ")));
     ensure!(
-        form != Emitted::Scilib || text.lines().any(|line| !line.starts_with('#')),
+        form != "scilib" || text.lines().any(|line| !line.starts_with('#')),
         "SCILIB-Accel has one size, of float64 products with copies, and the reports have none at three sizes on both sides: measure \
          with --dtypes f64"
     );
@@ -365,10 +363,8 @@ fn print_verification(args: &AdviseArgs, found: &Verification, reports: &[Report
         stream::print(&to_json_text(found)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let document = Document {
-        title: "How well reports predict".into(),
-        blocks: words_of_verification(found, DrawnFrom::Reports),
-    };
+    let document =
+        Document { title: "How well reports predict".into(), blocks: words_of_verification(found) };
     print_document(args, document, reports)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -382,7 +378,7 @@ fn print_document(args: &AdviseArgs, document: Document, reports: &[Report]) -> 
             let members: Vec<_> =
                 reports.iter().map(|report| (report.environment.started.as_str(), report)).collect();
             let Document { title, blocks } = document;
-            page_with(&members, &[Block::Section(DocumentSection::new(title, blocks))])?
+            page_with(&members, Block::section(title, blocks).as_slice())
         }
         _ => blocks(&document.blocks, screen),
     })
@@ -408,7 +404,6 @@ fn print(
         })?);
     }
     let mut document = document(calls, advice, args.price, args.all_calls || args.format != "text");
-    let from = if args.report.is_empty() { DrawnFrom::Calls } else { DrawnFrom::Reports };
-    document.blocks.extend(verification.into_iter().flat_map(|found| words_of_verification(found, from)));
+    document.blocks.extend(verification.into_iter().flat_map(words_of_verification));
     print_document(args, document, reports)
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 
 use super::args::{PlotArgs, ReportArgs};
 use super::folder::check_file;
@@ -51,7 +51,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<()> {
     let labelled = fleet::labelled(&chart::names(&reports), &fleets);
     let members: Vec<(&str, &Report)> =
         labelled.iter().map(|(name, report)| (name.as_str(), *report)).collect();
-    let page = html::page(&members).context("cannot draw the page")?;
+    let page = html::page(&members);
     match out {
         Some(out) => file::write_atomic(out, page.as_bytes()),
         None => stream::print(&page),

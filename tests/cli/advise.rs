@@ -52,7 +52,7 @@ fn calls_are_measured_predicted_verified_and_the_program_is_judged() {
             "If nothing had to be copied, it would take at least",
             "times what it costs now",
             "Move first: sgemm NN of 500x500x500",
-            "Verified with 1 call drawn at random",
+            "Verified with 1 problem drawn at random",
         ],
     );
     assert_contains(&ended.stderr, &["was recorded on another machine"]);

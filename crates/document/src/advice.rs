@@ -52,17 +52,10 @@ pub fn document(calls: &Calls, advice: &Advice, price: Option<Price>, all: bool)
 }
 
 fn table(calls: &Calls, advice: &Advice, listed: usize) -> Table {
-    let columns = vec![
-        Column::words("call"),
-        Column::words("shape"),
-        Column::figures("calls").ranked(1),
-        Column::figures("share").ranked(2),
-        Column::figures("now"),
-        Column::figures("best CPU"),
-        Column::figures("GPU, copies"),
-        Column::figures("GPU, data there"),
-        Column::words("faster is"),
-    ];
+    let mut columns = ["call", "shape"].map(Column::words).to_vec();
+    columns.extend([Column::figures("calls").ranked(1), Column::figures("share").ranked(2)]);
+    columns.extend(["now", "best CPU", "GPU, copies", "GPU, data there"].map(Column::figures));
+    columns.push(Column::words("faster is"));
     let mut table = Table::untitled(columns, vec![]).laid_out(Layout::NarrowHeadings);
     for advice in advice.calls.iter().take(listed) {
         let call = &calls.calls[advice.call];
@@ -245,15 +238,10 @@ fn next_steps(calls: &Calls, advice: &Advice) -> Vec<RichText> {
 
 /// The times of problems, of one call and of `calls` calls.
 pub fn of_problems(problems: &[ProblemTimes], calls: u64, data: DataPlace) -> Document {
-    let columns = vec![
-        Column::words("problem"),
-        Column::figures("best CPU"),
-        Column::figures("GPU, copies"),
-        Column::figures("GPU, data there"),
-        Column::figures("CPU, all calls"),
-        Column::figures("GPU, all calls"),
-        Column::words("faster is"),
-    ];
+    let mut columns = vec![Column::words("problem")];
+    columns.extend(["best CPU", "GPU, copies", "GPU, data there"].map(Column::figures));
+    columns.extend(["CPU, all calls", "GPU, all calls"].map(Column::figures));
+    columns.push(Column::words("faster is"));
     let mut table = Table::untitled(columns, vec![]).laid_out(Layout::NarrowHeadings);
     let total = |time: Option<Estimate>| time.map_or("-".into(), |time| time_text(time.value));
     let mut is_open = false;
@@ -299,33 +287,21 @@ pub fn of_problems(problems: &[ProblemTimes], calls: u64, data: DataPlace) -> Do
     Document { title: "Would a GPU pay?".into(), blocks }
 }
 
-/// Where the problems that verify predictions come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DrawnFrom {
-    /// Calls that were measured for it.
-    Calls,
-    /// Reports.
-    Reports,
-}
-
 /// What `--verify` found about predictions.
-pub fn verification(found: &Verification, from: DrawnFrom) -> Vec<Block> {
+pub fn verification(found: &Verification) -> Vec<Block> {
     if found.problems == 0 {
         return vec![Block::paragraph(
             "No prediction could be verified: too few problems of one operation were measured, or none is left to measure.",
         )];
     }
-    let problems = match from {
-        DrawnFrom::Calls => format!("{} drawn at random", counted(found.problems, "call")),
-        DrawnFrom::Reports => {
-            format!("{} drawn at random, predicted from the others", counted(found.problems, "problem"))
-        }
-    };
+    let problems = counted(found.problems, "problem");
     let error = |side: &str, error: Option<f64>| error.map(|error| format!("{} on the {side}", short(error)));
     let errors: Vec<String> =
         [error("CPU", found.cpu_error), error("GPU", found.gpu_error)].into_iter().flatten().collect();
-    let mut text =
-        format!("Verified with {problems}: the median error of a predicted time is {}", errors.join(" and "));
+    let mut text = format!(
+        "Verified with {problems} drawn at random, predicted from the others: the median error of a predicted time is {}",
+        errors.join(" and ")
+    );
     if let Some(share) = found.within_interval {
         text += &format!(", and {} of the times are in their intervals", short(share));
     }
@@ -339,67 +315,31 @@ pub fn verification(found: &Verification, from: DrawnFrom) -> Vec<Block> {
     vec![Block::paragraph(format!("{text}."))]
 }
 
-/// Where the thresholds come from.
-#[derive(Clone, Debug)]
-pub struct MeasuredOn {
-    /// Machine and GPU.
-    pub machine: String,
-    /// Date of the measurements.
-    pub date: String,
-}
+/// The forms of [`emitted`]: a header of C, a dictionary of Python, environment variables of SCILIB-Accel, a configuration file of NVBLAS.
+pub const EMITTED: [&str; 4] = ["c", "python", "scilib", "nvblas"];
 
-/// A language or program that takes thresholds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Emitted {
-    /// A header of C.
-    Header,
-    /// A dictionary of Python.
-    Python,
-    /// Environment variables of SCILIB-Accel.
-    Scilib,
-    /// A configuration file of NVBLAS.
-    Nvblas,
-}
-
-impl Emitted {
-    /// The name of every one on the command line.
-    pub const NAMES: [&'static str; 4] = ["c", "python", "scilib", "nvblas"];
-
-    /// The one of that name, which is among [`Emitted::NAMES`].
-    pub fn find(name: &str) -> Emitted {
-        match name {
-            "python" => Emitted::Python,
-            "scilib" => Emitted::Scilib,
-            "nvblas" => Emitted::Nvblas,
-            _ => Emitted::Header,
-        }
-    }
-}
-
-/// The thresholds in a form that other programs load, with their origin and intervals in comments.
-pub fn emitted(form: Emitted, thresholds: &[Threshold], origin: &MeasuredOn) -> String {
+/// The thresholds in a form of [`EMITTED`] that other programs load, with their origin, such as machine and date, and intervals in comments.
+pub fn emitted(form: &str, thresholds: &[Threshold], origin: &str) -> String {
     let size = |size: Option<u64>| size.map_or("never".to_owned(), |size| size.to_string());
     let interval = |one: &Threshold| format!("{} to {}", size(one.interval[0]), size(one.interval[1]));
     let copies = |one: &Threshold| if one.with_copies { "copies included" } else { "data on the GPU" };
     let explained =
         |one: &Threshold| format!("{} products, {}: {}", one.dtype.words(), copies(one), interval(one));
-    let head = format!(
-        "Sizes (m n k)^(1/3) from which a product is faster on the GPU, by gpubench on {}, {}",
-        origin.machine, origin.date
-    );
+    let head =
+        format!("Sizes (m n k)^(1/3) from which a product is faster on the GPU, by gpubench on {origin}");
     let name = |one: &Threshold| {
         format!("gemm_{}{}", one.dtype.name(), if one.with_copies { "_with_copies" } else { "" })
     };
     let mut lines = vec![];
     match form {
-        Emitted::Header => {
+        "c" => {
             lines.push(format!("/* {head}. 0: never. */"));
             for one in thresholds {
                 let constant = format!("GPUBENCH_{}", name(one).to_uppercase());
                 lines.push(format!("#define {constant} {} /* {} */", one.from.unwrap_or(0), explained(one)));
             }
         }
-        Emitted::Python => {
+        "python" => {
             lines.push(format!("# {head}. None: never."));
             lines.push("GPU_FASTER_FROM = {".into());
             for one in thresholds {
@@ -408,7 +348,7 @@ pub fn emitted(form: Emitted, thresholds: &[Threshold], origin: &MeasuredOn) -> 
             }
             lines.push("}".into());
         }
-        Emitted::Scilib => {
+        "scilib" => {
             lines.push(format!("# {head}"));
             // SCILIB-Accel has one size for all routines, and copies unless its mode keeps data: the most careful one.
             let double = thresholds.iter().filter(|one| one.with_copies && one.dtype.bytes() == 8);
@@ -420,7 +360,7 @@ pub fn emitted(form: Emitted, thresholds: &[Threshold], origin: &MeasuredOn) -> 
                 });
             }
         }
-        Emitted::Nvblas => {
+        _ => {
             lines.push(format!("# {head}"));
             for one in thresholds.iter().filter(|one| one.with_copies) {
                 let routine = if one.dtype.bytes() == 8 { "DGEMM" } else { "SGEMM" };
@@ -497,22 +437,20 @@ mod tests {
             interval: [from, None],
         };
         let all = [threshold(true, Some(413)), threshold(false, None)];
-        let origin = MeasuredOn { machine: "node17".into(), date: "2026-11-30".into() };
+        let origin = "node17, 2026-11-30";
         for (form, expected) in [
             (
-                Emitted::Header,
+                "c",
                 "#define GPUBENCH_GEMM_F64_WITH_COPIES 413 /* float64 products, copies included: 413 to never */",
             ),
-            (Emitted::Header, "#define GPUBENCH_GEMM_F64 0 "),
-            (Emitted::Python, "\"gemm_f64\": None,"),
-            (Emitted::Scilib, "export SCILIB_MATRIX_OFFLOAD_SIZE=413"),
-            (Emitted::Nvblas, "# DGEMM: float64 products, copies included: 413"),
+            ("c", "#define GPUBENCH_GEMM_F64 0 "),
+            ("python", "\"gemm_f64\": None,"),
+            ("scilib", "export SCILIB_MATRIX_OFFLOAD_SIZE=413"),
+            ("nvblas", "# DGEMM: float64 products, copies included: 413"),
         ] {
-            let found = emitted(form, &all, &origin);
-            assert!(found.contains(expected) && found.contains("node17, 2026-11-30"), "{found}");
+            let found = emitted(form, &all, origin);
+            assert!(found.contains(expected) && found.contains(origin), "{found}");
         }
-        assert!(
-            emitted(Emitted::Nvblas, &[threshold(true, None)], &origin).contains("NVBLAS_GPU_DISABLED_DGEMM")
-        );
+        assert!(emitted("nvblas", &[threshold(true, None)], origin).contains("NVBLAS_GPU_DISABLED_DGEMM"));
     }
 }

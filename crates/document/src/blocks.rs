@@ -96,6 +96,26 @@ impl Block {
         (!items.is_empty()).then_some(Block::Items(items))
     }
 
+    /// Returns remarks; `None` without any.
+    pub fn remarks(remarks: impl IntoIterator<Item = Remark>) -> Option<Block> {
+        let remarks: Vec<Remark> = remarks.into_iter().collect();
+        (!remarks.is_empty()).then_some(Block::Remarks(remarks))
+    }
+
+    /// Returns a section; `None` if it is empty.
+    pub fn section(title: impl Into<String>, blocks: impl IntoIterator<Item = Block>) -> Option<Block> {
+        Block::titled(title.into(), false, blocks.into_iter().collect())
+    }
+
+    /// Returns a section that media which can fold show folded; `None` if it is empty.
+    pub fn folded(title: impl Into<String>, blocks: impl IntoIterator<Item = Block>) -> Option<Block> {
+        Block::titled(title.into(), true, blocks.into_iter().collect())
+    }
+
+    fn titled(title: String, is_folded: bool, blocks: Vec<Block>) -> Option<Block> {
+        (!blocks.is_empty()).then_some(Block::Section(DocumentSection { title, is_folded, blocks }))
+    }
+
     /// Returns an alert.
     pub fn alert(text: impl Into<String>, tone: Tone) -> Block {
         Block::Alert(Field { text: text.into(), tone })
@@ -111,18 +131,6 @@ pub struct DocumentSection {
     pub is_folded: bool,
     /// The contents.
     pub blocks: Vec<Block>,
-}
-
-impl DocumentSection {
-    /// Returns a section.
-    pub fn new(title: impl Into<String>, blocks: Vec<Block>) -> DocumentSection {
-        DocumentSection { title: title.into(), is_folded: false, blocks }
-    }
-
-    /// Returns the section as a block; `None` if it is empty.
-    pub fn unless_empty(self) -> Option<Block> {
-        (!self.blocks.is_empty()).then_some(Block::Section(self))
-    }
 }
 
 /// A document with its title.

@@ -25,18 +25,10 @@ pub fn summary(calls: &Calls) -> Vec<Block> {
         };
         return vec![Block::paragraph(format!("{text}."))];
     }
-    let mut table = Table::untitled(
-        vec![
-            Column::words("call"),
-            Column::words("shape"),
-            Column::figures("calls"),
-            Column::figures("median"),
-            Column::figures("total"),
-            Column::figures("share"),
-            Column::words("data per call"),
-        ],
-        vec![],
-    );
+    let mut columns = ["call", "shape"].map(Column::words).to_vec();
+    columns.extend(["calls", "median", "total", "share"].map(Column::figures));
+    columns.push(Column::words("data per call"));
+    let mut table = Table::untitled(columns, vec![]);
     for call in calls.calls.iter().take(LISTED) {
         table.row([
             name(call),

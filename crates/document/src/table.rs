@@ -45,8 +45,8 @@ impl<T: Into<String>> From<T> for Field {
 pub struct Column {
     /// The heading.
     pub heading: Cow<'static, str>,
-    /// The headings that it shares with its neighbours, the outermost first; empty if none.
-    pub groups: Vec<Cow<'static, str>>,
+    /// The heading that it shares with its neighbours; empty if none.
+    pub group: Cow<'static, str>,
     /// True if it holds figures.
     pub figures: bool,
     /// Where lines would be too long, columns of the highest rank are left out first; those of rank 0 always stay.
@@ -56,12 +56,12 @@ pub struct Column {
 impl Column {
     /// Returns a column of figures, or of words.
     pub fn new(heading: impl Into<Cow<'static, str>>, figures: bool) -> Column {
-        Column { heading: heading.into(), groups: vec![], figures, rank: 0 }
+        Column { heading: heading.into(), group: "".into(), figures, rank: 0 }
     }
 
-    /// Puts the column under headings that neighbours with the same groups share, the outermost first.
-    pub fn in_groups<T: Into<Cow<'static, str>>>(self, groups: impl IntoIterator<Item = T>) -> Column {
-        Column { groups: groups.into_iter().map(Into::into).collect(), ..self }
+    /// Puts the column under a heading that neighbours of the same group share.
+    pub fn in_group(self, group: impl Into<Cow<'static, str>>) -> Column {
+        Column { group: group.into(), ..self }
     }
 
     /// Sets the rank.
@@ -71,9 +71,9 @@ impl Column {
 
     /// Returns the heading for formats that cannot show one heading above several columns: `resident: from N`.
     pub fn full_heading(&self) -> Cow<'static, str> {
-        match self.groups.as_slice() {
-            [] => self.heading.clone(),
-            groups => format!("{}: {}", groups.join(", "), self.heading).into(),
+        match self.group.as_ref() {
+            "" => self.heading.clone(),
+            group => format!("{group}: {}", self.heading).into(),
         }
     }
 
@@ -149,13 +149,6 @@ impl Table {
     /// Sets the columns of the terminal that lines should fit in.
     pub fn within(self, width: usize) -> Table {
         Table { width, ..self }
-    }
-
-    /// Removes the columns of that heading.
-    pub fn remove_columns(&mut self, heading: &str) {
-        while let Some(place) = self.columns.iter().position(|column| column.heading == heading) {
-            self.remove(place);
-        }
     }
 
     /// Removes the column at that position with its fields, and returns it.

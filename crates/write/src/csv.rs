@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use csv::{Terminator, WriterBuilder};
 use gpubench_document::table::Table;
+use gpubench_report::case::Case;
+use gpubench_report::shape::Shape;
+use gpubench_text::csv::number;
 
 /// Writes headings and rows as in RFC 4180, without title, alignment and tones. A text that spreadsheets would take for a
 /// formula gets an apostrophe before it.
@@ -17,6 +20,22 @@ pub fn table(table: &Table) -> String {
         writer.write_record(row.iter().map(|field| neutral(&field.text).into_owned())).expect(WRITTEN);
     }
     String::from_utf8(writer.into_inner().expect(WRITTEN)).expect("fields of text make a text")
+}
+
+/// The headings of [`case_fields`].
+pub(crate) const CASE: [&str; 7] = ["op", "n", "dtype", "shape", "density", "matrix", "seed"];
+
+/// Returns the fields that name a case.
+pub(crate) fn case_fields(case: &Case) -> [String; 7] {
+    [
+        case.op.clone(),
+        case.n.to_string(),
+        case.dtype.to_string(),
+        case.shape.as_ref().map(Shape::to_string).unwrap_or_default(),
+        number(case.density),
+        case.matrix.clone().unwrap_or_default(),
+        case.seed.to_string(),
+    ]
 }
 
 /// Returns `text` in a form that no spreadsheet computes (OWASP, "CSV Injection"). Numbers stay as they are.

@@ -46,7 +46,9 @@ fn started(report: &Report) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gpubench_report::format::Formats;
     use gpubench_report::report::example::{measured, of};
+    use gpubench_text::grouped::distinct;
 
     /// Reports of `rows` rows each, of successive days, the newest first.
     fn reports(count: usize, rows: usize) -> Vec<Report> {
@@ -76,5 +78,20 @@ mod tests {
         assert_eq!(chosen(&reports(5, 9000)), [0, 1]);
         assert_eq!(chosen(&reports(2, 30_000)), [0]);
         assert!(chosen(&[]).is_empty());
+    }
+
+    fn check_names<D, V>(formats: &Formats<D, V>) {
+        let names = formats.names();
+        assert_eq!(distinct(names.iter().copied()), names);
+        assert!(names.iter().all(|name| formats.find(name).is_some_and(|found| found.name == *name)));
+        assert!(formats.find("pdf").is_none());
+    }
+
+    #[test]
+    fn formats_have_unique_names_by_which_they_are_found() {
+        check_names(&report::FORMATS);
+        check_names(&compare::FORMATS);
+        check_names(&fleet::FORMATS);
+        check_names(&trend::FORMATS);
     }
 }

@@ -56,18 +56,15 @@ fn remarks(remarks: &[Remark]) -> String {
         remarks.iter().partition(|remark| remark.count > 0);
     let mut text = String::new();
     if !of_cells.is_empty() {
-        let columns = ["about", "cells", "what", "next", "which"];
-        let columns = columns.map(|heading| Column::new(heading, heading == "cells")).to_vec();
+        let shown = if of_cells.iter().all(|remark| remark.cells.is_empty()) { 4 } else { 5 };
+        let columns = ["about", "cells", "what", "next", "which"].into_iter().take(shown);
+        let columns = columns.map(|heading| Column::new(heading, heading == "cells")).collect();
         let row = |remark: &&Remark| -> Vec<Field> {
             let next = remark.next.as_deref().unwrap_or("-");
             let fields = [&remark.kind, &remark.count.to_string(), &remark.text, next, &remark.cells];
-            fields.map(Field::from).to_vec()
+            fields.into_iter().take(shown).map(Field::from).collect()
         };
-        let mut made = Table::untitled(columns, of_cells.iter().map(row).collect());
-        if of_cells.iter().all(|remark| remark.cells.is_empty()) {
-            made.remove_columns("which");
-        }
-        let _ = writeln!(text, "{}", table(&made));
+        let _ = writeln!(text, "{}", table(&Table::untitled(columns, of_cells.iter().map(row).collect())));
     }
     for remark in &of_whole {
         let next = remark.next.as_ref().map(|next| format!("; {next}")).unwrap_or_default();
@@ -129,13 +126,11 @@ mod tests {
             ..Remark::default()
         };
         let about_run = Remark { text: "a *b*".into(), next: Some("close c".into()), ..Remark::default() };
-        let inner = DocumentSection::new("inner", vec![Block::Remarks(vec![about_cells, about_run])]);
-        let folded =
-            DocumentSection { is_folded: true, ..DocumentSection::new("more", vec![Block::paragraph("p")]) };
+        let inner = Block::section("inner", Block::remarks([about_cells, about_run]));
+        let folded = Block::folded("more", [Block::paragraph("p")]);
         let facts = Block::Facts(vec![("host".into(), RichText::code("a`b"))]);
-        let outer = DocumentSection::new("outer", vec![facts, Block::Section(inner)]);
-        let made =
-            Document { title: "title".into(), blocks: vec![Block::Section(outer), Block::Section(folded)] };
+        let outer = Block::section("outer", [facts].into_iter().chain(inner));
+        let made = Document { title: "title".into(), blocks: outer.into_iter().chain(folded).collect() };
         let expected = "# title\n\n## outer\n\n- host: `a'b`\n\n### inner\n\n\
             | about | cells | what | next | which |\n|---|---:|---|---|---|\n\
             | spread | 2 | too wide | run again | fft |\n\n- a \\*b\\*; close c.\n\n\

@@ -56,7 +56,7 @@ fn text(asked: &Plan, others: &[Plan]) -> String {
         table_text(&listing, false),
     );
     let _ = writeln!(text, "Variation between runs: {source}.\nEach row shows its noisiest cell.\n");
-    if asked.runs().is_none() {
+    if most_runs(&asked.cells).is_none() {
         let _ = writeln!(
             text,
             "No number of runs up to {MAX_RUNS} detects this in every cell. Name a larger --slowdown, lower the variation (close\nother programs, raise --max-time), or leave the noisiest cells out of the sweep.\n"
@@ -64,7 +64,11 @@ fn text(asked: &Plan, others: &[Plan]) -> String {
     }
     let mut steps = Table::listing(&["Slowdown", "--threshold", "Runs per side (all cells)"]);
     for plan in others {
-        steps.row(vec![spread_text(plan.slowdown), spread_text(plan.threshold), runs_text(plan.runs())]);
+        steps.row(vec![
+            spread_text(plan.slowdown),
+            spread_text(plan.threshold),
+            runs_text(most_runs(&plan.cells)),
+        ]);
     }
     text.push_str(&table_text(&steps, false));
     text

@@ -15,7 +15,7 @@ use gpubench_report::measure::stats::median;
 use gpubench_report::report::Report;
 use serde::Serialize;
 
-use crate::answer::{Comparison, Contender, Estimate, Kind, Versus, sections_of};
+use crate::answer::{Comparison, Contender, Estimate, Kind, Versus, exact, sections_of};
 use model::{MeasuredTime, TimeModel};
 pub use problem::{CallProblem, problem};
 pub use threshold::{Threshold, thresholds};
@@ -239,9 +239,7 @@ fn drawn<T>(others: &mut Vec<T>, count: usize, seed: u64) -> Vec<T> {
 
 /// Compares what `reports` predict for the problems of `later` with the times there.
 pub fn verify(reports: &[Report], later: &[Report]) -> Verification {
-    let mut errors = PredictionErrors::default();
-    errors.add(&KnownTimes::with(measured_times(reports), &SIDES), &measured_times(later));
-    errors.summary()
+    verification(&predictions(&KnownTimes::with(measured_times(reports), &SIDES), &measured_times(later)))
 }
 
 /// Parts into which problems are divided that are predicted from all the others.
@@ -252,55 +250,53 @@ const PARTS: usize = 10;
 pub fn verify_kept(reports: &[Report], count: usize, seed: u64) -> Verification {
     let mut others = measured_times(reports);
     let drawn = drawn(&mut others, count, seed);
-    let mut errors = PredictionErrors::default();
+    let mut found = vec![];
     for part in drawn.chunks(drawn.len().div_ceil(PARTS).max(1)) {
         let here: Vec<CallProblem> =
             part.iter().map(|one| CallProblem { case: one.case.clone(), share: 1.0 }).collect();
         let is_here = |one: &&CaseTimes| here.iter().any(|problem| problem.is(&one.case));
         let known = others.iter().chain(&drawn).filter(|one| !is_here(one)).cloned().collect();
-        errors.add(&KnownTimes::with(known, &SIDES), part);
+        found.extend(predictions(&KnownTimes::with(known, &SIDES), part));
     }
-    errors.summary()
+    verification(&found)
 }
 
-#[derive(Default)]
-struct PredictionErrors {
-    by_side: [Vec<f64>; 2],
-    inside: usize,
-    problems: usize,
-    wrong_side: [usize; 3],
+/// The predicted and the measured time of a problem, on the CPU and on the GPU.
+type Predictions = [Option<[Estimate; 2]>; 2];
+
+fn predictions(before: &KnownTimes, after: &[CaseTimes]) -> Vec<Predictions> {
+    let of = |one: &CaseTimes| {
+        let problem = CallProblem { case: one.case.clone(), share: 1.0 };
+        SIDES.map(|side| Some([before.time(&problem, side)?.seconds, one.by_kind[side].as_ref()?.seconds]))
+    };
+    after.iter().map(of).collect()
 }
 
-impl PredictionErrors {
-    fn add(&mut self, before: &KnownTimes, after: &[CaseTimes]) {
-        for one in after {
-            let problem = CallProblem { case: one.case.clone(), share: 1.0 };
-            let pair =
-                [CPU, GPU].map(|side| Some((before.time(&problem, side)?, one.by_kind[side].clone()?)));
-            self.problems += usize::from(pair.iter().any(Option::is_some));
-            for (errors, found) in self.by_side.iter_mut().zip(&pair) {
-                let Some((predicted, measured)) = found else { continue };
-                let Estimate { value, low, high } = predicted.seconds;
-                errors.push((value / measured.seconds.value - 1.0).abs());
-                self.inside += usize::from((low..=high).contains(&measured.seconds.value));
-            }
-            if let [Some((cpu, true_cpu)), Some((gpu, true_gpu))] = &pair {
-                let ratio = true_cpu.seconds.value / true_gpu.seconds.value;
-                let says_gpu = gpu.seconds.value < cpu.seconds.value;
-                let loss = if says_gpu { 1.0 / ratio } else { ratio };
-                if loss > 1.0 {
-                    self.wrong_side[if loss < 1.5 { 0 } else { 1 + usize::from(loss > 3.0) }] += 1;
-                }
-            }
+fn verification(found: &[Predictions]) -> Verification {
+    let of_side = |side: usize| found.iter().filter_map(move |one| one[side]);
+    let error = |side| {
+        let errors =
+            of_side(side).map(|[predicted, measured]| (predicted.value / measured.value - 1.0).abs());
+        median(&errors.collect::<Vec<f64>>())
+    };
+    let times: Vec<[Estimate; 2]> = SIDES.into_iter().flat_map(of_side).collect();
+    let is_inside =
+        |[predicted, measured]: &&[Estimate; 2]| (predicted.low..=predicted.high).contains(&measured.value);
+    let inside = times.iter().filter(is_inside).count();
+    let mut wrong_side = [0; 3];
+    for [cpu, gpu] in found.iter().filter_map(|[cpu, gpu]| Some([(*cpu)?, (*gpu)?])) {
+        let ratio = cpu[1].value / gpu[1].value;
+        let loss = if gpu[0].value < cpu[0].value { 1.0 / ratio } else { ratio };
+        if loss > 1.0 {
+            wrong_side[if loss < 1.5 { 0 } else { 1 + usize::from(loss > 3.0) }] += 1;
         }
     }
-
-    fn summary(self) -> Verification {
-        let times = self.by_side.iter().map(Vec::len).sum::<usize>();
-        let within_interval = (times > 0).then(|| self.inside as f64 / times as f64);
-        let [cpu_error, gpu_error] = self.by_side.map(|errors| median(&errors));
-        let (problems, wrong_side) = (self.problems, self.wrong_side);
-        Verification { problems, cpu_error, gpu_error, within_interval, wrong_side }
+    Verification {
+        problems: found.iter().filter(|one| one.iter().any(Option::is_some)).count(),
+        cpu_error: error(CPU),
+        gpu_error: error(GPU),
+        within_interval: (!times.is_empty()).then(|| inside as f64 / times.len() as f64),
+        wrong_side,
     }
 }
 
@@ -419,7 +415,8 @@ impl KnownTimes {
         let found = problem(call);
         let of_kind = |kind| found.as_ref().and_then(|found| self.time(found, kind));
         let [cpu, gpu, gpu_copies, kernel] = [CPU, GPU, COPIES, KERNEL].map(of_kind);
-        let bytes = found.as_ref().map_or(0.0, CallProblem::operand_bytes) * call.count as f64;
+        let of_call = |found: &CallProblem| Some(op::find(&found.case.op)?.read_bytes(&found.case));
+        let bytes = found.as_ref().and_then(of_call).unwrap_or(0.0) * call.count as f64;
         let unchanged = (call.result_bytes + call.repeated_bytes) as f64;
         let kept = if bytes > 0.0 { (unchanged / bytes).min(1.0) } else { 0.0 };
         let on_cpu = faster(now_s, cpu.as_ref());
@@ -471,43 +468,27 @@ fn program(calls: &Calls, advice: &[CallAdvice]) -> ProgramAdvice {
     let has_cpu = advice.iter().any(|advice| advice.cpu.is_some());
     // The program's time, less that of the calls that move, plus theirs on the GPU.
     let expected = |time: &dyn Fn(&CallAdvice) -> Option<Estimate>| {
-        let moved = calls
-            .calls
-            .iter()
-            .zip(advice)
-            .filter_map(|(call, advice)| Some((call, time(advice)?, advice.now_s)));
-        let moved = moved.filter(|(_, time, now)| time.value < now.value);
-        let start = Estimate { value: calls.elapsed_s, low: calls.elapsed_s, high: calls.elapsed_s };
-        let total = moved.fold(start, |total, (call, time, _)| {
-            total.plus(time.times(call.count)).minus(Estimate {
-                value: call.total_s,
-                low: call.total_s,
-                high: call.total_s,
-            })
+        let each = calls.calls.iter().zip(advice);
+        let times = each.filter_map(|(call, advice)| Some((call, time(advice)?, advice.now_s)));
+        let moved = times.filter(|(_, time, now)| time.value < now.value);
+        let Estimate { value, low, high } = moved.fold(exact(calls.elapsed_s), |total, (call, time, _)| {
+            total.plus(time.times(call.count)).minus(exact(call.total_s))
         });
-        let positive = |seconds: f64| seconds.max(0.0);
-        Estimate { value: positive(total.value), low: positive(total.low), high: positive(total.high) }
+        Estimate { value: value.max(0.0), low: low.max(0.0), high: high.max(0.0) }
     };
     let seconds = |time: &Option<TimeOf>| time.as_ref().map(|time| time.seconds);
     let has_gpu = covered().next().is_some();
-    let program = ProgramAdvice {
-        elapsed_s: calls.elapsed_s,
-        recorded_s: calls.total_s(),
-        covered_s: covered().map(|(call, _)| call.total_s).fold(0.0, |sum, seconds| sum + seconds),
-        best_cpu_s: None,
-        with_copies_s: None,
-        data_stays_s: None,
-        without_copies_s: None,
-    };
-    if program.overlapped() {
-        return program;
-    }
+    let (elapsed_s, recorded_s) = (calls.elapsed_s, calls.total_s());
+    let follows = recorded_s <= elapsed_s;
+    let (has_cpu, has_gpu) = (has_cpu && follows, has_gpu && follows);
     ProgramAdvice {
+        elapsed_s,
+        recorded_s,
+        covered_s: covered().map(|(call, _)| call.total_s).fold(0.0, |sum, seconds| sum + seconds),
         best_cpu_s: has_cpu.then(|| expected(&|advice| seconds(&advice.cpu))),
         with_copies_s: has_gpu.then(|| expected(&|advice| seconds(&advice.gpu_copies))),
         data_stays_s: has_gpu.then(|| expected(&CallAdvice::gpu_stays)),
         without_copies_s: has_gpu.then(|| expected(&|advice| seconds(&advice.gpu))),
-        ..program
     }
 }
 

@@ -19,14 +19,11 @@ pub struct Threshold {
     pub interval: [Option<u64>; 2],
 }
 
-/// Sizes that are tried: eight per octave up to 32768.
-fn sizes() -> impl DoubleEndedIterator<Item = u64> {
-    (16..=120).map(|eighth| 2f64.powf(f64::from(eighth) / 8.0).round() as u64)
-}
-
 /// The thresholds of products in reports, for each element type with and without copies, where both sides were measured at three sizes.
 pub fn thresholds(reports: &[Report]) -> Vec<Threshold> {
     let times = KnownTimes::of(reports);
+    // Eight per octave up to 32768.
+    let sizes = (16..=120).map(|eighth| 2f64.powf(f64::from(eighth) / 8.0).round() as u64);
     let mut found = vec![];
     for &dtype in DType::ALL {
         for kind in [COPIES, GPU] {
@@ -34,7 +31,8 @@ pub fn thresholds(reports: &[Report]) -> Vec<Threshold> {
                 let case = Case::square("matmul", n, dtype, 0);
                 Some([times.predicted(&case, CPU)?, times.predicted(&case, kind)?])
             };
-            let Some(curve) = sizes().map(|n| Some((n, predicted(n)?))).collect::<Option<Vec<_>>>() else {
+            let Some(curve) = sizes.clone().map(|n| Some((n, predicted(n)?))).collect::<Option<Vec<_>>>()
+            else {
                 continue;
             };
             // The last size before the first, from the largest on, at which the GPU does not win.

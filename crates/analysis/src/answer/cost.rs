@@ -59,7 +59,13 @@ fn widened(time: Estimate, standard_error: f64) -> Estimate {
 pub fn estimate(row: &Row, kind: Kind) -> Option<Estimate> {
     let execute = row.execute.as_ref().filter(|_| row.outcome == Outcome::Measured)?;
     let part = |samples: &[f64], value: f64, [low, high]: [f64; 2]| {
-        over_rounds(of_few(Estimate { value, low, high }, samples), samples, &execute.rounds)
+        // Where rounds differ, their samples together seem to know too much: the interval reaches to the medians of all.
+        let medians = by_round(samples, &execute.rounds).into_iter().filter_map(|round| median(&round));
+        medians.fold(of_few(Estimate { value, low, high }, samples), |wide, median| Estimate {
+            low: wide.low.min(median),
+            high: wide.high.max(median),
+            ..wide
+        })
     };
     let on_host = || {
         let interval = execute.host_ci95_s.unwrap_or([execute.host_median_s; 2]);
@@ -116,16 +122,6 @@ fn of_few(estimate: Estimate, samples: &[f64]) -> Estimate {
     };
     let (low, high) = (estimate.value / factor, estimate.value * factor);
     Estimate { low: estimate.low.min(low), high: estimate.high.max(high), ..estimate }
-}
-
-/// Widens an interval to the medians of all rounds: where rounds differ, their samples together seem to know too much.
-fn over_rounds(estimate: Estimate, samples: &[f64], rounds: &[u32]) -> Estimate {
-    let medians = by_round(samples, rounds).into_iter().filter_map(|round| median(&round));
-    medians.fold(estimate, |wide, median| Estimate {
-        low: wide.low.min(median),
-        high: wide.high.max(median),
-        ..wide
-    })
 }
 
 fn copies(transfer: &Transfer) -> Option<Estimate> {

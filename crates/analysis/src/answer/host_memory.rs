@@ -36,14 +36,6 @@ impl Kinds {
         }
     }
 
-    /// The words in a sentence: `end to end (pinned memory)`.
-    pub fn words(self, kind: Kind) -> String {
-        match kind {
-            Kind::EndToEnd | Kind::EndToEndPinned => Kind::EndToEnd.name().to_owned() + self.memory(kind),
-            Kind::Kernel | Kind::Resident => kind.name().into(),
-        }
-    }
-
     /// The words after those of a kind in a sentence: ` (pinned memory)`; empty where one kind of memory was measured.
     pub fn memory(self, kind: Kind) -> &'static str {
         match kind {

@@ -86,8 +86,7 @@ impl Estimate {
     }
 }
 
-/// A figure without doubt, for tests.
-#[cfg(test)]
+/// A figure without doubt.
 pub(crate) fn exact(value: f64) -> Estimate {
     Estimate { value, low: value, high: value }
 }

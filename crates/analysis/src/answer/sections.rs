@@ -9,7 +9,7 @@ use gpubench_ops::{self as op, Checked, OPS};
 use gpubench_report::Side;
 use gpubench_report::case::{Cache, DType, Family};
 use gpubench_report::report::{Report, Row};
-use gpubench_text::grouped::distinct;
+use gpubench_text::grouped::{distinct, grouped};
 
 use super::cost::{Kind, estimate};
 use super::versus::KEY;
@@ -191,18 +191,19 @@ pub fn sections(report: &Report) -> Vec<Section<'_>> {
 /// The sections of a report with these contenders, in the order of [`sections`].
 pub fn sections_of<'a>(report: &'a Report, versus: Versus<'a>) -> Vec<Section<'a>> {
     let of_rows = report.rows.iter().map(|row| row.case.op.as_str());
-    let mut sections = vec![];
-    for op in distinct(OPS.iter().map(|op| op.name()).chain(of_rows)) {
-        for &dtype in DType::ALL {
-            for cache in Cache::ALL {
-                let comparisons = comparisons(report, versus, op, dtype, cache);
-                if !comparisons.is_empty() {
-                    sections.push(Section { op, dtype, cache, versus, comparisons });
-                }
-            }
-        }
-    }
-    sections
+    let ops = distinct(OPS.iter().map(|op| op.name()).chain(of_rows));
+    let keyed = report.rows.iter().map(|row| ((row.case.op.as_str(), row.case.dtype, row.cache), row));
+    let mut groups = grouped(keyed);
+    let place = |op| ops.iter().position(|known| *known == op);
+    groups.sort_by_key(|((op, dtype, cache), _)| (place(*op), *dtype, *cache));
+    let section = |((op, dtype, cache), rows)| Section {
+        op,
+        dtype,
+        cache,
+        versus,
+        comparisons: comparisons(rows, versus),
+    };
+    groups.into_iter().map(section).collect()
 }
 
 impl Versus<'_> {
@@ -246,31 +247,12 @@ pub fn has_both_caches(report: &Report) -> bool {
     Cache::ALL.iter().all(|cache| report.rows.iter().any(|row| row.cache == *cache))
 }
 
-fn comparisons<'a>(
-    report: &'a Report,
-    versus: Versus<'a>,
-    op: &str,
-    dtype: DType,
-    cache: Cache,
-) -> Vec<Comparison<'a>> {
-    let mut found: Vec<Comparison<'a>> = Vec::new();
-    let belongs = |row: &Row| row.case.op == op && row.case.dtype == dtype && row.cache == cache;
-    for row in report.rows.iter().filter(|row| belongs(row)) {
-        let (n, family) = (row.case.n, row.case.family());
-        match found.iter_mut().find(|comparison| comparison.n == n && comparison.family == family) {
-            Some(comparison) => comparison.rows.push(row),
-            None => found.push(Comparison {
-                n,
-                family,
-                rows: vec![row],
-                versus,
-                kind: Kind::Kernel,
-                a: None,
-                b: None,
-            }),
-        }
-    }
-    let mut found: Vec<Comparison<'a>> = found.into_iter().map(Comparison::with_bests).collect();
+fn comparisons<'a>(rows: Vec<&'a Row>, versus: Versus<'a>) -> Vec<Comparison<'a>> {
+    let by_case = grouped(rows.into_iter().map(|row| ((row.case.n, row.case.family()), row)));
+    let of_case = |((n, family), rows)| {
+        Comparison { n, family, rows, versus, kind: Kind::Kernel, a: None, b: None }.with_bests()
+    };
+    let mut found: Vec<Comparison<'a>> = by_case.into_iter().map(of_case).collect();
     let key = |comparison: &Comparison<'a>| (comparison.family, comparison.n);
     found.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(Ordering::Equal));
     found

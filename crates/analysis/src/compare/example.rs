@@ -9,15 +9,34 @@ use gpubench_report::measure::grade::Grade;
 
 use crate::compare::Verdict;
 use crate::compare::environment::{Difference, Severity};
-use crate::compare::phrases::mean_with_interval;
 use crate::compare::result::{
     COMPARISON_VERSION, Change, ComparedCell, ComparedMean, Comparison, Conclusion, Gate, InconclusiveReason,
     Judgement, Mean, MeanChange, Measured, Method, Note, VerdictCount,
 };
 use crate::compare::runs::{ReportRef, RunInfo};
 
+/// Cells of every verdict, the most severe first: the verdict, the reason why it is inconclusive, the cell, its median in OLD in
+/// seconds, the ratio, its interval and p; then the reason and the next step.
+const CELLS: &str = "
+newly-incorrect - spgemm 512 f32 cuda hash cold 90.1e-6 | error 5.0e-1 is above the bound 1.2e-5; it was right | run it alone with `gpubench run --ops spgemm --sizes 512`
+newly-failed - svd 1024 f64 cuda gesvdj cold 0.412 | was measured, now: cusolverDnDgesvdj: out of memory | run `gpubench doctor`
+slower - matmul 4096 f32 cuda cublas cold 2.71e-3 1.31 1.28 1.34 2.4e-7 | 1.31x slower (1.28 to 1.34) | look at what changed between both revisions
+less-accurate - fft 65536 f32 cpu realfft cold 251e-6 1.002 0.99 1.014 0.71 | the error is 40 times as large | look at what changed between both revisions
+missing - solve 2048 f64 cpu mkl cold 31.2e-3 | skipped: mkl: not found | pip install mkl
+inconclusive maybe-slower reduction 1048576 f32 cpu parallel cold 98e-6 1.06 0.995 1.13 0.06 | it may be 1.13x as long | run each side again and give all reports
+inconclusive lower-clock matmul 8192 f32 cuda cublas cold 21.4e-3 1.082 1.07 1.094 1e-5 | the SM clock fell from 1980 to 1830 MHz, the time rose as much | hold the clocks with `nvidia-smi -lgc`
+inconclusive not-comparable fft 1024 f32 cuda r2c cold 7.7e-6 0.94 0.93 0.95 3e-4 | operands differ: 8 digits of the fingerprint are not the same | give both sides the same --seed
+inconclusive maybe-faster sin 4096 f32 cpu simd hot 3.1e-6 0.965 0.93 1.001 0.2 | it may be 0.93 times as long
+faster - elementwise 4096 f32 cuda fused cold 41.5e-6 0.832 0.82 0.844 1e-7 | 0.83 times as long (0.82 to 0.84)
+new - spmv 4096 f32 cuda cusparse cold | measured now, was not there
+same - matmul 1024 f32 cpu openblas cold 1.07e-3 1.004 0.99 1.018 0.5 | within the threshold
+same - matmul 2048 f32 cpu openblas cold 8.59e-3 1.004 0.99 1.018 0.5 | within the threshold
+not-measured - solve 4096 f32 cpu mkl cold | mkl: not found
+not-judged - svd 64 f32 cpu faer cold | the policy leaves it out
+";
+
 /// The summary of three runs per side of a cell.
-pub(crate) fn measured(median_s: f64) -> Measured {
+fn measured(median_s: f64) -> Measured {
     Measured {
         runs: 3,
         rounds: 9,
@@ -29,112 +48,49 @@ pub(crate) fn measured(median_s: f64) -> Measured {
     }
 }
 
-/// A cell with cold caches and without results.
-pub(crate) fn cell(
-    op: &str,
-    n: u64,
-    backend: &str,
-    variant: &str,
-    verdict: Verdict,
-    reason: impl Into<String>,
-) -> Change {
-    let case = Case::square(op, n, DType::F32, 1);
+fn word<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
+    serde_json::from_value(word.into()).ok()
+}
+
+/// The cell of a line of [`CELLS`].
+fn cell(line: &str) -> Change {
+    let mut texts = line.split(" | ");
+    let words: Vec<&str> = texts.next().unwrap().split(' ').collect();
+    let [verdict, inconclusive, op, n, dtype, backend, variant, cache] = words[..8] else { panic!("{line}") };
+    let figures: Vec<f64> = words[8..].iter().map(|figure| figure.parse().unwrap()).collect();
+    let case = Case::square(op, n.parse().unwrap(), word(dtype).unwrap(), 1);
+    let cell = Cell { case, backend: backend.into(), variant: variant.into(), cache: word(cache).unwrap() };
     let side = if backend == "cpu" { Side::Cpu } else { Side::Gpu };
-    let cell = Cell { case, backend: backend.into(), variant: variant.into(), cache: Cache::Cold };
-    let subject = ComparedCell { cell, side };
-    Change { verdict, reason: reason.into(), ..Judgement::without_figures(subject, 0.05) }
-}
-
-/// Gives a cell times on both sides, and a ratio with its interval.
-fn timed(mut change: Change, old_s: f64, ratio: f64, interval: [f64; 2], p: f64) -> Change {
-    (change.old, change.new) = (Some(measured(old_s)), Some(measured(old_s * ratio)));
-    (change.ratio, change.interval) = (Some(ratio), Some(interval));
-    (change.p, change.p_corrected) = (Some(p), Some((p * 10.0).min(1.0)));
-    (change.smallest_detectable_change, change.variation_between_runs) = (Some(0.03), Some(0.011));
-    change
-}
-
-fn next(mut change: Change, next: &str) -> Change {
-    change.next = Some(next.into());
-    change
-}
-
-fn inconclusive(mut change: Change, reason: InconclusiveReason) -> Change {
-    change.inconclusive_reason = Some(reason);
-    change
-}
-
-/// Regressions, most severe first.
-fn regressions() -> Vec<Change> {
-    let reason = "error 5.0e-1 is above the bound 1.2e-5; it was right";
-    let mut incorrect = cell("spgemm", 512, "cuda", "hash", Verdict::NewlyIncorrect, reason);
-    (incorrect.subject.cell.case.density, incorrect.old) = (Some(0.01), Some(measured(90.1e-6)));
-    let reason = "was measured, now: cusolverDnDgesvdj: out of memory";
-    let mut failed = cell("svd", 1024, "cuda", "gesvdj", Verdict::NewlyFailed, reason);
-    (failed.subject.cell.case.dtype, failed.old) = (DType::F64, Some(measured(0.412)));
-    let reason = "1.31x slower (1.28 to 1.34)";
-    let slower = cell("matmul", 4096, "cuda", "cublas", Verdict::Slower, reason);
-    let mut slower = timed(slower, 2.71e-3, 1.31, [1.28, 1.34], 2.4e-7);
-    slower.p_rounds = Some(0.0022);
-    (slower.old.as_mut().unwrap().sm_mhz, slower.new.as_mut().unwrap().sm_mhz) = (Some(1980.0), Some(1980.0));
-    let reason = "the error is 40 times as large";
-    let coarse = cell("fft", 65536, "cpu", "realfft", Verdict::LessAccurate, reason);
-    let mut coarse = timed(coarse, 251e-6, 1.002, [0.99, 1.014], 0.71);
-    coarse.new.as_mut().unwrap().error = Some(Checked::new(1.1e-5, 1.2e-5));
-    let look = "look at what changed between both revisions";
-    vec![
-        next(incorrect, "run it alone with `gpubench run --ops spgemm --sizes 512`"),
-        next(failed, "run `gpubench doctor`"),
-        next(slower, look),
-        next(coarse, look),
-    ]
-}
-
-/// Missing and inconclusive cells.
-fn open() -> Vec<Change> {
-    let mut missing = cell("solve", 2048, "cpu", "mkl", Verdict::Missing, "skipped: mkl: not found");
-    (missing.subject.cell.case.dtype, missing.old) = (DType::F64, Some(measured(31.2e-3)));
-    let undecided =
-        |op, n, backend, variant, reason| cell(op, n, backend, variant, Verdict::Inconclusive, reason);
-    let reason = "it may be 1.13x as long";
-    let slower =
-        timed(undecided("reduction", 1 << 20, "cpu", "parallel", reason), 98e-6, 1.06, [0.995, 1.13], 0.06);
-    let reason = "the SM clock fell from 1980 to 1830 MHz, the time rose as much";
-    let clock =
-        timed(undecided("matmul", 8192, "cuda", "cublas", reason), 21.4e-3, 1.082, [1.07, 1.094], 1e-5);
-    let reason = "operands differ: 8 digits of the fingerprint are not the same";
-    let different = timed(undecided("fft", 1024, "cuda", "r2c", reason), 7.7e-6, 0.94, [0.93, 0.95], 3e-4);
-    let reason = "it may be 0.93 times as long";
-    let mut faster = timed(undecided("sin", 4096, "cpu", "simd", reason), 3.1e-6, 0.965, [0.93, 1.001], 0.2);
-    faster.subject.cell.cache = Cache::Hot;
-    let more = "run each side again and give all reports";
-    vec![
-        next(missing, "pip install mkl"),
-        next(inconclusive(slower, InconclusiveReason::MaybeSlower), more),
-        next(inconclusive(clock, InconclusiveReason::LowerClock), "hold the clocks with `nvidia-smi -lgc`"),
-        next(inconclusive(different, InconclusiveReason::NotComparable), "give both sides the same --seed"),
-        inconclusive(faster, InconclusiveReason::MaybeFaster),
-    ]
-}
-
-/// Cells that are faster, new or unchanged.
-fn settled() -> Vec<Change> {
-    let better =
-        cell("elementwise", 4096, "cuda", "fused", Verdict::Faster, "0.83 times as long (0.82 to 0.84)");
-    let mut new = cell("spmv", 4096, "cuda", "cusparse", Verdict::New, "measured now, was not there");
-    (new.subject.cell.case.density, new.new) = (Some(0.05), Some(measured(310e-6)));
-    let same = |n: u64| {
-        let change = cell("matmul", n, "cpu", "openblas", Verdict::Same, "within the threshold");
-        timed(change, 1e-12 * (n * n * n) as f64, 1.004, [0.99, 1.018], 0.5)
+    let change = Change {
+        verdict: word(verdict).unwrap(),
+        inconclusive_reason: word(inconclusive),
+        reason: texts.next().unwrap().into(),
+        next: texts.next().map(str::to_owned),
+        old: figures.first().map(|seconds| measured(*seconds)),
+        ..Judgement::without_figures(ComparedCell { cell, side }, 0.05)
     };
-    vec![
-        timed(better, 41.5e-6, 0.832, [0.82, 0.844], 1e-7),
-        new,
-        same(1024),
-        same(2048),
-        cell("solve", 4096, "cpu", "mkl", Verdict::NotMeasured, "mkl: not found"),
-        cell("svd", 64, "cpu", "faer", Verdict::NotJudged, "the policy leaves it out"),
-    ]
+    let [old_s, ratio, low, high, p] = figures[..] else { return change };
+    Change {
+        new: Some(measured(old_s * ratio)),
+        ratio: Some(ratio),
+        interval: Some([low, high]),
+        p: Some(p),
+        p_corrected: Some((p * 10.0).min(1.0)),
+        smallest_detectable_change: Some(0.03),
+        variation_between_runs: Some(0.011),
+        ..change
+    }
+}
+
+fn cells() -> Vec<Change> {
+    let mut cells: Vec<Change> = CELLS.trim().lines().map(cell).collect();
+    cells[0].subject.cell.case.density = Some(0.01);
+    let slower = &mut cells[2];
+    slower.p_rounds = Some(0.0022);
+    [&mut slower.old, &mut slower.new].into_iter().flatten().for_each(|side| side.sm_mhz = Some(1980.0));
+    cells[3].new.as_mut().unwrap().error = Some(Checked::new(1.1e-5, 1.2e-5));
+    (cells[10].subject.cell.case.density, cells[10].new) = (Some(0.05), Some(measured(310e-6)));
+    cells
 }
 
 fn run(name: &str, revision: &str) -> RunInfo {
@@ -168,10 +124,9 @@ fn mean_changes() -> Vec<MeanChange> {
             variation_between_runs: Some(0.002),
             ..Judgement::without_figures(subject, 0.02)
         };
-        MeanChange { reason: mean_with_interval(&change).unwrap(), ..change }
+        MeanChange { reason: change.change().unwrap().with_interval(), ..change }
     };
     let mut all = mean(None, None, 6, 1.021, 0.004, Verdict::Slower, None);
-    all.reason += "; no single cell is slower";
     all.next = Some("look at what changed between both revisions".into());
     vec![
         all,
@@ -182,7 +137,6 @@ fn mean_changes() -> Vec<MeanChange> {
 
 /// A comparison with regressions.
 pub fn full() -> Comparison {
-    let cells: Vec<Change> = regressions().into_iter().chain(open()).chain(settled()).collect();
     let mean = |op: &str, backend: &str, cells, ratio| Mean {
         op: op.into(),
         backend: backend.into(),
@@ -225,7 +179,7 @@ pub fn full() -> Comparison {
             mean_changes: mean_changes(),
             cells: vec![],
         },
-        cells,
+        cells(),
     )
 }
 

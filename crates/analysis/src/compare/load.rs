@@ -76,18 +76,14 @@ pub fn sides(old: &[PathBuf], new: &[PathBuf]) -> Result<(Runs, Runs)> {
 
 /// Returns the paths of the reports at `path`, and the baseline if it is one.
 fn reports_at(path: &Path) -> Result<(Vec<PathBuf>, Option<Baseline>)> {
-    let path = &resolve_name(path);
+    // A name is that of a baseline if there is no such path.
+    let named = Path::new(baseline::FOLDER).join(path);
+    let is_name = path.components().count() == 1 && !path.exists() && named.is_dir();
+    let path = if is_name { &named } else { path };
     match baseline::open(path)? {
         Some(baseline) => Ok((baseline.reports(path), Some(baseline))),
         None => Ok((runs_in(path)?, None)),
     }
-}
-
-/// Returns `path`, or the folder of the baseline of that name if there is no such path.
-fn resolve_name(path: &Path) -> PathBuf {
-    let named = Path::new(baseline::FOLDER).join(path);
-    let is_name = path.components().count() == 1;
-    if is_name && !path.exists() && named.is_dir() { named } else { path.to_owned() }
 }
 
 fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {

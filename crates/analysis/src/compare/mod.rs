@@ -29,8 +29,8 @@ pub use result::{Change, InconclusiveReason};
 use self::means::{mean_changes, means};
 use self::pairs::pace::ASSUMED_DF;
 use self::pairs::pairs;
-use self::phrases::{change_with_interval, mean_with_interval};
-use self::result::{COMPARISON_VERSION, Judgement, MeanChange, Method, VerdictCount};
+use self::phrases::ChangeText;
+use self::result::{COMPARISON_VERSION, JudgedSubject, Judgement, MeanChange, Method, VerdictCount};
 use self::statistics::shift::CONFIDENCE;
 use self::statistics::weighted_holm;
 use self::variance::{JoinedSides, RunVariance, run_variances};
@@ -64,7 +64,7 @@ pub fn compare_with_history(old: &Runs, new: &Runs, history: &Runs, policy: &Pol
     };
     let sweep = JoinedSides { pairs: &pairs, limits: &limits, variances: &variances, old, new, history };
     let mut cells = changes(&sweep, policy);
-    let mut mean_changes = mean_changes(&sweep, &cells, policy);
+    let mut mean_changes = mean_changes(&sweep, policy);
     if !old.is_same_run(new) {
         leave_open(&mut cells, &mut mean_changes, &environment, &sweep);
     }
@@ -72,7 +72,7 @@ pub fn compare_with_history(old: &Runs, new: &Runs, history: &Runs, policy: &Pol
         cells.iter_mut().for_each(Judgement::remove_verdict);
         for mean in &mut mean_changes {
             mean.remove_verdict();
-            mean.reason = mean_with_interval(mean).unwrap_or_default();
+            mean.reason = mean.change().map(ChangeText::with_interval).unwrap_or_default();
         }
     }
     cells.sort_by(|a, b| {
@@ -125,20 +125,20 @@ fn leave_open(
     for difference in environment.iter().filter(|found| found.severity == Severity::Inconclusive) {
         let backends = environment::affected(difference, sweep.old, sweep.new);
         for change in cells.iter_mut().filter(|change| backends.contains(change.cell().backend.as_str())) {
-            disturb(change, change_with_interval(change), difference);
+            disturb(change, difference);
         }
         let is_affected = |mean: &MeanChange| match &mean.subject.backend {
             Some(backend) => backends.contains(backend.as_str()),
             None => !backends.is_empty(),
         };
         for mean in means.iter_mut().filter(|mean| is_affected(mean)) {
-            disturb(mean, mean_with_interval(mean), difference);
+            disturb(mean, difference);
         }
     }
 }
 
 /// Makes a verdict inconclusive if it is by the times alone, and not known to be by disturbed ones.
-fn disturb<T>(judged: &mut Judgement<T>, figures: Option<String>, difference: &Difference) {
+fn disturb<T: JudgedSubject>(judged: &mut Judgement<T>, difference: &Difference) {
     use InconclusiveReason::{Disturbed, NotComparable};
     let is_by_undisturbed_time = match judged.verdict {
         Verdict::Slower | Verdict::Faster | Verdict::Same => true,
@@ -147,7 +147,7 @@ fn disturb<T>(judged: &mut Judgement<T>, figures: Option<String>, difference: &D
     };
     if is_by_undisturbed_time {
         let Difference { fact, old, new, .. } = difference;
-        let figures = figures.map(|figures| figures + ", but ").unwrap_or_default();
+        let figures = judged.change().map(|change| change.with_interval() + ", but ").unwrap_or_default();
         judged.reason = format!("{figures}{fact} was {old} in OLD and {new} in NEW");
         (judged.verdict, judged.inconclusive_reason) = (Verdict::Inconclusive, Some(Disturbed));
         judged.next = Some(difference.measure_again());

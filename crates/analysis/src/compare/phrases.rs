@@ -4,7 +4,7 @@ use gpubench_report::measure::stats::significant_digits;
 use gpubench_report::report::quantity::{factor_within, rounded_factor};
 pub use gpubench_text::percent;
 
-use crate::compare::result::{Change, MeanChange};
+use crate::compare::result::{JudgedSubject, Judgement};
 
 /// Shown for a missing value.
 pub const NONE: &str = "-";
@@ -24,7 +24,7 @@ impl ChangeText {
     }
 
     /// Returns the factor with its interval: `1.31x slower (1.28 to 1.34)`.
-    pub(crate) fn with_interval(self) -> String {
+    pub fn with_interval(self) -> String {
         match self.ends {
             Some([low, high]) => format!("{} ({low} to {high})", self.factor),
             None => self.factor,
@@ -32,28 +32,15 @@ impl ChangeText {
     }
 }
 
-/// Formats a ratio as a change, with its interval if known.
-pub fn change(ratio: f64, interval: Option<[f64; 2]>) -> ChangeText {
-    // At least three digits: a change of a few per cent shows only in the third.
-    change_to(ratio, interval, 3)
+impl<T: JudgedSubject> Judgement<T> {
+    /// Formats its change; `None` without a ratio.
+    pub fn change(&self) -> Option<ChangeText> {
+        Some(change(self.ratio?, self.interval, T::MIN_DIGITS))
+    }
 }
 
-/// Formats the change of a mean with one more digit, because smaller changes count: `1.021x slower`, `1.017` and `1.025`.
-pub fn mean_change(ratio: f64, interval: Option<[f64; 2]>) -> ChangeText {
-    change_to(ratio, interval, 4)
-}
-
-/// Formats a mean's ratio with its interval: `1.021x slower (1.017 to 1.025)`; `None` without a ratio.
-pub fn mean_with_interval(mean: &MeanChange) -> Option<String> {
-    Some(mean_change(mean.ratio?, mean.interval).with_interval())
-}
-
-/// Formats the change of a cell with its interval: `1.31x slower (1.28 to 1.34)`; `None` without a ratio.
-pub fn change_with_interval(cell: &Change) -> Option<String> {
-    Some(change(cell.ratio?, cell.interval).with_interval())
-}
-
-fn change_to(ratio: f64, interval: Option<[f64; 2]>, least_digits: usize) -> ChangeText {
+/// Formats a ratio with at least `min_digits` as a change, with its interval if known.
+pub fn change(ratio: f64, interval: Option<[f64; 2]>, min_digits: usize) -> ChangeText {
     if ratio <= 0.0 {
         return ChangeText { factor: NONE.into(), ends: None };
     }
@@ -62,7 +49,7 @@ fn change_to(ratio: f64, interval: Option<[f64; 2]>, least_digits: usize) -> Cha
     let ends = interval.map(|[low, high]| if is_slower { [low, high] } else { [turn(high), turn(low)] });
     let half_width = ends.map(|[low, high]| (high - low) / 2.0);
     let digits = half_width.map_or(0, |half_width| significant_digits(turn(ratio), half_width));
-    let digits = digits.max(least_digits);
+    let digits = digits.max(min_digits);
     let (rounded, decimals) = rounded_factor(turn(ratio), digits);
     let end = |end: f64| if end >= 1e6 { format!("{end:.1e}") } else { format!("{end:.decimals$}") };
     let direction = match is_slower {
@@ -89,7 +76,7 @@ mod tests {
     #[test]
     fn changes_are_factors_of_at_least_one_with_their_direction() {
         let text = |ratio, interval| {
-            let text = change(ratio, interval);
+            let text = change(ratio, interval, 3);
             (text.interval(), text.with_interval())
         };
         let cases = [

@@ -4,9 +4,7 @@ use gpubench_report::case::Cell;
 use gpubench_report::report::Outcome;
 
 use crate::compare::pairs::{CellPair, incomparable, pairs};
-use crate::compare::statistics::shift::{
-    OWN_SHARE, smallest_detectable, smallest_significant, standard_error,
-};
+use crate::compare::statistics::shift::{OWN_SHARE, Shift, standard_error};
 use crate::compare::variance::{RunVariance, run_variances, threshold};
 use crate::compare::{Limits, Policy, Runs};
 
@@ -39,11 +37,12 @@ pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
     let variances = run_variances(&pairs, &limits, &runs.baseline_variation);
     let calibrated = |((pair, limits), run_variance): ((&CellPair, &Limits), &Option<RunVariance>)| {
         let (times, run_variance) = (pair.old.times.as_ref()?, (*run_variance)?);
+        let [least, most] = [f64::min, f64::max].map(|end| times.runs.iter().copied().reduce(end));
         Some(Calibrated {
             cell: pair.cell.clone(),
             variation_between_runs: run_variance.variance.sqrt(),
             is_measured: run_variance.own.is_some(),
-            pass_range: pass_range(&times.runs),
+            pass_range: (most? - least?).exp_m1(),
             threshold: threshold(pair, limits),
         })
         .filter(|_| !limits.is_ignored())
@@ -79,12 +78,6 @@ pub fn unusable(runs: &Runs) -> Vec<(Cell, String)> {
         Some((pair.cell, format!("{} in a pass: {reason}", outcome.name())))
     };
     cells_of(runs).into_iter().filter_map(of_cell).collect()
-}
-
-fn pass_range(runs: &[f64]) -> f64 {
-    let least = runs.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    (most - least).exp_m1()
 }
 
 /// Smallest number of runs per side that measures the variation; a plan cannot rely on an assumed one.
@@ -149,17 +142,11 @@ pub(crate) fn runs_to_detect(slowdown: f64, variation: f64, alpha: f64, tested: 
     let detects = |runs: &usize| {
         let own_df = 2.0 * (*runs as f64 - 1.0);
         let error = standard_error(variation.powi(2), *runs, *runs);
-        let detectable = smallest_detectable(error, own_df + OTHER_CELLS_DF, slowdown / 2.0, of_cell, POWER);
-        detectable.max(smallest_significant(error, own_df, OWN_SHARE * alpha, POWER)) <= slowdown
+        let shift = |df| Shift { log: 0.0, error, df };
+        shift(own_df + OTHER_CELLS_DF).smallest_detectable(slowdown / 2.0, of_cell, POWER) <= slowdown
+            && shift(own_df).smallest_significant(OWN_SHARE * alpha, POWER) <= slowdown
     };
     (MIN_RUNS..=MAX_RUNS).find(detects)
-}
-
-impl Plan {
-    /// Returns the largest number of runs that any cell needs; `None` if one needs more than [`MAX_RUNS`].
-    pub fn runs(&self) -> Option<usize> {
-        most_runs(&self.cells)
-    }
 }
 
 /// Returns the largest number of runs that any of the cells needs; `None` if one needs more than [`MAX_RUNS`].

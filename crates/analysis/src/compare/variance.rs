@@ -108,7 +108,9 @@ impl Unreplicated {
         let pooled = Pace::ALL.map(|pace| {
             let of_pace = pairs.iter().zip(limits).filter(|(pair, _)| Pace::of(pair) == pace);
             let counted = of_pace.filter(|(pair, limits)| counts(pair, limits));
-            let mut changes: Vec<f64> = counted.filter_map(|(pair, _)| absolute_change(pair)).collect();
+            let both = counted.filter_map(|(pair, _)| pair.both());
+            let changes = both.filter_map(|(old, new)| Some((new.runs.first()? - old.runs.first()?).abs()));
+            let mut changes: Vec<f64> = changes.collect();
             changes.sort_unstable_by(f64::total_cmp);
             let enough = changes.len() >= MIN_CELLS;
             let median = enough.then(|| gpubench_report::measure::stats::quantile(&changes, 0.5))?;
@@ -117,11 +119,6 @@ impl Unreplicated {
             Some(one_run.max(MIN_POOLED_FACTOR * pace.min_variation()))
         });
         Unreplicated { pooled }
-    }
-
-    /// Returns the relative standard deviation of one run for the cells of `pace`; `None` for too few cells.
-    pub(crate) fn pooled(&self, pace: Pace) -> Option<f64> {
-        self.pooled[pace as usize]
     }
 
     /// Returns the variance of a run's logarithm in `pair`, with its degrees of freedom.
@@ -134,14 +131,9 @@ impl Unreplicated {
             return Some((pace.typical_variation().powi(2) + within, ASSUMED_DF));
         }
         let between_rounds = || pair.timed().map(|times| times.between_rounds).fold(0.0, f64::max);
-        Some(match self.pooled(pace) {
+        Some(match self.pooled[pace as usize] {
             Some(pooled) => (pooled.powi(2).max(between_rounds()), POOLED_DF),
             None => (pace.cautious_variation().powi(2) + within, ASSUMED_DF),
         })
     }
-}
-
-fn absolute_change(pair: &CellPair) -> Option<f64> {
-    let (old, new) = pair.both()?;
-    Some((new.runs.first()? - old.runs.first()?).abs())
 }

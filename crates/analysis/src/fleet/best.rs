@@ -194,11 +194,12 @@ mod tests {
             without_time("transfer", 10, "cuda", "both", Outcome::Failed, "why", None),
         ];
         let found = best(&report, Side::Gpu);
-        let lines: Vec<_> = found
-            .iter()
-            .map(|(key, best)| (key.variant.as_deref().unwrap(), best.timing().map(|found| found.median_s)))
-            .collect();
-        assert_eq!(lines, [("upload", Some(2e-6)), ("download", Some(5e-6)), ("both", None)]);
+        let line = |(key, best): &(LineKey, BestResult)| {
+            (key.variant.clone().unwrap(), best.timing().map(|found| found.median_s))
+        };
+        let lines: Vec<_> = found.iter().map(line).collect();
+        let expected = [("upload", Some(2e-6)), ("download", Some(5e-6)), ("both", None)];
+        assert_eq!(lines, expected.map(|(variant, time)| (variant.to_owned(), time)));
     }
 
     #[test]

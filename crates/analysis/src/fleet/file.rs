@@ -102,13 +102,11 @@ fn parse(content: &Content) -> Result<Fleet> {
     match header.and_then(|header| header.fleet_version) {
         Some(version) => parse_fleet(content, &version),
         // The parser of reports has the messages for all other files.
-        None => parse_report(content),
+        None => {
+            ensure!(content.length()? <= file::LARGEST, "{}", file::TOO_LARGE);
+            file::parse(content).map(of_one)
+        }
     }
-}
-
-fn parse_report(content: &Content) -> Result<Fleet> {
-    ensure!(content.length()? <= file::LARGEST, "{}", file::TOO_LARGE);
-    file::parse(content).map(of_one)
 }
 
 /// Returns a fleet of one report.

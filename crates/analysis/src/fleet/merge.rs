@@ -52,7 +52,12 @@ pub fn merge(sources: Vec<Source>, names: Option<&[String]>) -> Result<Fleet> {
     }
     let names = match names {
         Some(names) => {
-            check_given(names, sources.len()).context("--names")?;
+            let (count, reports) = (counted(names.len(), "name"), sources.len());
+            ensure!(
+                names.len() == reports,
+                "--names: {count} for {reports} reports: give one name per report, separated by commas"
+            );
+            names::check(names.iter().map(String::as_str)).context("--names")?;
             names.to_vec()
         }
         None => {
@@ -63,16 +68,6 @@ pub fn merge(sources: Vec<Source>, names: Option<&[String]>) -> Result<Fleet> {
     let members = names.into_iter().zip(sources);
     let members = members.map(|(name, source)| Member { name, report: source.report }).collect();
     Ok(Fleet { fleet_version: FLEET_VERSION, members })
-}
-
-fn check_given(names: &[String], reports: usize) -> Result<()> {
-    let count = names.len();
-    ensure!(
-        count == reports,
-        "{} for {reports} reports: give one name per report, separated by commas",
-        counted(count, "name")
-    );
-    names::check(names.iter().map(String::as_str))
 }
 
 #[cfg(test)]

@@ -17,39 +17,23 @@ pub(crate) fn names(reports: &[(Option<&str>, &Report)]) -> Vec<String> {
     let plain: Vec<String> = plain.collect();
     let mut names = plain.clone();
     for (name, group) in grouped(plain.iter().enumerate().map(|(index, name)| (name, index))) {
-        if group.len() > 1 {
-            for (&index, unique) in group.iter().zip(distinguish(name, &group, reports)) {
-                names[index] = unique;
-            }
-        }
+        let by_address = |report: &Report| {
+            // The address replaces the ambiguous number: `node17 GPU 0` becomes `node17 GPU 41:00.0`.
+            let stem = if *name == member_name(report) { host_name(report) } else { name.clone() };
+            Some(with_suffix(&stem, &format!(" GPU {}", bus_address(report)?)))
+        };
+        let by_time = |report: &Report| {
+            let started = collapsed(&report.environment.started);
+            Some(with_suffix(name, &format!(", {}", started.get(..19)?.replace('T', " "))))
+        };
+        let of_group = |rule: &dyn Fn(&Report) -> Option<String>| {
+            let names = group.iter().map(|&index| rule(reports[index].1)).collect::<Option<Vec<String>>>();
+            names.filter(|names| group.len() > 1 && distinct(names).len() == names.len())
+        };
+        let unique = of_group(&by_address).or_else(|| of_group(&by_time));
+        group.iter().zip(unique.into_iter().flatten()).for_each(|(&index, unique)| names[index] = unique);
     }
     numbered(&names)
-}
-
-/// Builds a name from a report; `None` if the report lacks the data.
-type NamingRule<'a> = &'a dyn Fn(&Report) -> Option<String>;
-
-/// Returns distinct names for the members of `group`, as far as their reports differ.
-fn distinguish(name: &str, group: &[usize], reports: &[(Option<&str>, &Report)]) -> Vec<String> {
-    let started = |report: &Report| collapsed(&report.environment.started);
-    let by_address = |report: &Report| {
-        let address = bus_address(report)?;
-        // The address replaces the ambiguous number: `node17 GPU 0` becomes `node17 GPU 41:00.0`.
-        let stem = if name == member_name(report) { host_name(report) } else { name.to_owned() };
-        Some(with_suffix(&stem, &format!(" GPU {address}")))
-    };
-    let by_time = |report: &Report| {
-        let time = started(report).get(..19)?.replace('T', " ");
-        Some(with_suffix(name, &format!(", {time}")))
-    };
-    let rules: [NamingRule<'_>; 2] = [&by_address, &by_time];
-    for rule in rules {
-        let names: Option<Vec<String>> = group.iter().map(|&index| rule(reports[index].1)).collect();
-        if let Some(names) = names.filter(|names| distinct(names).len() == names.len()) {
-            return names;
-        }
-    }
-    vec![name.to_owned(); group.len()]
 }
 
 /// Appends a number to each name that an earlier one has used.

@@ -84,7 +84,13 @@ pub(crate) fn gather(folders: &[PathBuf]) -> Result<FoundReports> {
     left_out.extend(refused);
     let mut found = FoundReports { reports, left_out };
     if found.reports.is_empty() {
-        bail!(no_reports_message(folders, &found.left_out));
+        let others = left_out_text(&found.left_out).map(|line| format!("; {line}")).unwrap_or_default();
+        bail!(
+            "no report in or below {}: create one with 'gpubench run --out {}', or name a folder that contains \
+             reports{others}",
+            paths(folders),
+            folders[0].join("first").display()
+        );
     }
     // Stable, so that equal times keep the order of their paths.
     found.reports.sort_by_key(|report| report.started);
@@ -109,21 +115,6 @@ fn ignore_duplicates(found: &mut FoundReports) {
     found.reports = kept;
 }
 
-fn no_reports_message(folders: &[PathBuf], left_out: &[IgnoredFile]) -> String {
-    let others = left_out_text(left_out).map(|line| format!("; {line}")).unwrap_or_default();
-    format!(
-        "no report in or below {}: create one with 'gpubench run --out {}', or name a folder that contains \
-        reports{others}",
-        paths(folders),
-        folders[0].join("first").display()
-    )
-}
-
-fn is_own(path: &Path) -> bool {
-    let names = [FILE_NAME, FLEET_FILE_NAME, crate::compare::baseline::FILE_NAME];
-    path.file_name().is_some_and(|name| names.iter().any(|own| name == *own))
-}
-
 /// Adds the JSON files below `path` that are not in `seen`. Links may lead out of it, so they are not followed.
 fn walk(
     path: &Path,
@@ -141,12 +132,15 @@ fn walk(
     for entry in fs::read_dir(path)? {
         let entry = entry?;
         let (path, kind) = (entry.path(), entry.file_type()?);
-        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        let name = entry.file_name();
+        let hidden = name.as_encoded_bytes().starts_with(b".");
+        let own =
+            [FILE_NAME, FLEET_FILE_NAME, crate::compare::baseline::FILE_NAME].iter().any(|own| name == *own);
         let name = path.to_string_lossy();
         // A run with the format json.gz leaves its report twice.
         let json =
             name.ends_with(".json") || (name.ends_with(".json.gz") && !path.with_extension("").exists());
-        if hidden || !(kind.is_dir() || (json && kind.is_file() && !is_own(&path))) {
+        if hidden || !(kind.is_dir() || (json && kind.is_file() && !own)) {
             continue;
         }
         if let Err(error) = walk(&path, seen, files, left_out) {

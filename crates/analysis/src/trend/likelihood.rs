@@ -56,7 +56,9 @@ impl Likelihood {
 
     /// Logarithms of prior times likelihood, one per correlation.
     fn over_correlations(&self, has_steps: bool, log: impl Fn(&Whitened) -> f64) -> Vec<f64> {
-        let weights: Vec<f64> = self.whitened.iter().map(|whitened| prior(whitened.rho, has_steps)).collect();
+        // With steps low correlations are likelier: strong correlation alone would explain a clear step.
+        let prior = |rho: f64| if has_steps { (1.0 - rho).powi(4) } else { 1.0 };
+        let weights: Vec<f64> = self.whitened.iter().map(|whitened| prior(whitened.rho)).collect();
         let all: f64 = weights.iter().sum();
         let each = self.whitened.iter().zip(weights);
         each.map(|(whitened, weight)| (weight / all).ln() + log(whitened)).collect()
@@ -155,9 +157,4 @@ impl Whitened {
     fn sum(&self, begin: usize, end: usize) -> f64 {
         self.sums[end] - self.sums[begin]
     }
-}
-
-/// Prior weight of a correlation. With steps low ones are likelier: strong correlation alone would explain a clear step.
-fn prior(rho: f64, has_steps: bool) -> f64 {
-    if has_steps { (1.0 - rho).powi(4) } else { 1.0 }
 }

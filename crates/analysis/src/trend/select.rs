@@ -29,29 +29,26 @@ const LINE: f64 = 6.0;
 /// Required advantage of a line over any single step, as a logarithm: a nearly clear step is no drift.
 const MIN_LINE_ADVANTAGE: f64 = 3.0;
 
-/// The selected steps, or the drift of a series.
-pub(crate) struct SelectedSteps {
-    pub cuts: Vec<usize>,
-    /// Difference between end and beginning in logarithms, if the series drifts instead of stepping.
-    pub drift: Option<f64>,
-}
-
-/// Returns the likeliest levels, or one level with a drift. `min_step` is the smallest step of interest, in logarithms.
-pub(crate) fn select(logs: &[f64], min_step: f64) -> SelectedSteps {
+/// Returns where the likeliest levels begin. Of a series that drifts instead of stepping it is one level, with the difference between end and
+/// beginning. `min_step` is the smallest step of interest; all is in logarithms.
+pub(crate) fn select(logs: &[f64], min_step: f64) -> (Vec<usize>, Option<f64>) {
     if logs.len() < MIN_REPORTS {
-        return SelectedSteps { cuts: vec![0], drift: None };
+        return (vec![0], None);
     }
-    let likelihood = Likelihood::new(logs, min_noise(logs, min_step).max(1e-9));
+    // Less noise would create steps of no interest, or be chance. Differences are at distance two, because those of
+    // neighbours are too small in correlated noise.
+    let min_noise = min_step.max(noise(logs, 2)) / 5.0;
+    let likelihood = Likelihood::new(logs, min_noise.max(1e-9));
     let mut cuts = likelihood.eliminate(likelihood.propose());
     drop_small(logs, &mut cuts, min_step);
     // Dropping a neighbour may make a step unlikely.
     let mut cuts = likelihood.eliminate(cuts);
     let line = likelihood.line();
     if line.rise.abs() >= min_step && likelihood.is_likelier(&line, &cuts) {
-        return SelectedSteps { cuts: vec![0], drift: Some(line.rise) };
+        return (vec![0], Some(line.rise));
     }
     likelihood.drop_uncertain(&mut cuts);
-    SelectedSteps { cuts, drift: None }
+    (cuts, None)
 }
 
 /// Returns the levels that begin at `cuts`: the index of the first value, and the values.
@@ -70,12 +67,6 @@ pub(crate) fn noise(logs: &[f64], apart: usize) -> f64 {
 
 pub(crate) fn center(logs: &[f64]) -> f64 {
     median(logs).unwrap_or(0.0)
-}
-
-/// Returns the lower bound for the noise: less would create steps of no interest, or be chance. Differences are at distance
-/// two, because those of neighbours are too small in correlated noise.
-fn min_noise(logs: &[f64], min_step: f64) -> f64 {
-    min_step.max(noise(logs, 2)) / 5.0
 }
 
 impl Likelihood {
@@ -162,21 +153,18 @@ impl Likelihood {
 
     /// Removes the steps whose position is uncertain, the most uncertain first.
     fn drop_uncertain(&self, cuts: &mut Vec<usize>) {
-        while let Some((index, probability)) = (1..cuts.len())
-            .map(|index| (index, self.position_probability(cuts, index)))
-            .min_by(|a, b| a.1.total_cmp(&b.1))
+        // The probability that a step is near its reported position, with the others fixed.
+        let probability = |cuts: &[usize], index: usize| {
+            let near = |position: usize| f64::from(u8::from(position.abs_diff(cuts[index]) <= REACH));
+            let positions = self.positions(cuts, index).into_iter();
+            weighted_mean(positions.map(|(position, value)| (near(position), value)))
+        };
+        while let Some((index, probability)) =
+            (1..cuts.len()).map(|index| (index, probability(cuts, index))).min_by(|a, b| a.1.total_cmp(&b.1))
             && probability < MIN_PROBABILITY
         {
             cuts.remove(index);
         }
-    }
-
-    /// Returns the probability that a step is near its reported position, with the others fixed.
-    fn position_probability(&self, cuts: &[usize], index: usize) -> f64 {
-        let near = |position: usize| f64::from(u8::from(position.abs_diff(cuts[index]) <= REACH));
-        weighted_mean(
-            self.positions(cuts, index).into_iter().map(|(position, value)| (near(position), value)),
-        )
     }
 }
 

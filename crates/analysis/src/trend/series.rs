@@ -33,7 +33,10 @@ pub(crate) fn series(reports: &[DatedReport], request: &TrendRequest) -> Vec<Cel
             rows[index].push((report, row));
         }
     }
-    let newest = newest_operands(reports);
+    // The fingerprint of each cell's operands in the newest report that contains it.
+    let all = reports.iter().flat_map(|report| &report.rows);
+    let newest: BTreeMap<String, &str> =
+        all.filter_map(|row| Some((row.row.cell().key(), row.row.inputs.as_deref()?))).collect();
     let of_rows = |rows: &Vec<(usize, &DatedRow)>| {
         let newest = newest.get(&rows[0].1.row.cell().key()).copied();
         of_cell(reports, rows, newest, request.threshold)
@@ -41,12 +44,6 @@ pub(crate) fn series(reports: &[DatedReport], request: &TrendRequest) -> Vec<Cel
     let mut found: Vec<CellSeries> = rows.par_iter().filter_map(of_rows).collect();
     found.sort_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal));
     found
-}
-
-/// Returns the fingerprint of each cell's operands in the newest report that contains it.
-fn newest_operands(reports: &[DatedReport]) -> BTreeMap<String, &str> {
-    let rows = reports.iter().flat_map(|report| &report.rows);
-    rows.filter_map(|row| Some((row.row.cell().key(), row.row.inputs.as_deref()?))).collect()
 }
 
 fn is_wanted(dated: &DatedRow, request: &TrendRequest) -> bool {

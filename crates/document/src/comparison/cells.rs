@@ -4,7 +4,9 @@ use gpubench_report::case::Family;
 use std::collections::HashMap;
 
 use gpubench_analysis::compare::Verdict;
-use gpubench_analysis::compare::result::{Change, Comparison, Conclusion, Mean, MeanChange};
+use gpubench_analysis::compare::result::{
+    Change, Comparison, Conclusion, JudgedSubject, Judgement, Mean, MeanChange,
+};
 
 use super::phrases::{self, NONE};
 use crate::table::{Column, Field, Layout, Table, Tone};
@@ -51,7 +53,7 @@ fn table<T>(title: &str, columns: &[CellColumn<T>], items: &[&T]) -> Table {
 /// Builds the table with one line per cell, without the properties in [`common`]; `with_p` adds p-values.
 pub(super) fn grid(title: &str, cells: &[&Change], with_p: bool) -> Table {
     let family = Family::column(cells.iter().map(|cell| cell.cell().case.family()));
-    let columns: [CellColumn<Change>; 14] = [
+    let columns: [CellColumn<Change>; 9] = [
         (true, "verdict", false, |cell| Field { text: phrases::verdict(cell), tone: tone(cell.verdict) }),
         (true, "op", false, |cell| cell.cell().case.op.clone().into()),
         (true, "N", true, |cell| cell.cell().case.family().size_text(cell.cell().case.n).into()),
@@ -65,25 +67,28 @@ pub(super) fn grid(title: &str, cells: &[&Change], with_p: bool) -> Table {
         (differ(cells, |cell| cell.cell().cache), "cache", false, |cell| cell.cell().cache.name().into()),
         (true, "old", true, |cell| phrases::time(cell.old.as_ref(), cell.variation_between_runs).into()),
         (true, "new", true, |cell| phrases::time(cell.new.as_ref(), cell.variation_between_runs).into()),
-        (true, "change", false, |cell| Field {
-            text: cell.ratio.map_or(NONE.into(), |ratio| phrases::change(ratio, cell.interval).factor),
-            tone: tone(cell.verdict),
-        }),
-        (true, "interval", false, |cell| {
-            cell.ratio.map_or(NONE.into(), |ratio| phrases::change(ratio, cell.interval).interval()).into()
-        }),
-        (with_p, "p", true, |cell| cell.p_corrected.map_or(NONE.into(), phrases::p_value).into()),
-        (true, "smallest detectable", true, |cell| {
-            cell.smallest_detectable_change.map_or(NONE.into(), phrases::percent).into()
-        }),
-        (differ(cells, |cell| cell.threshold), "threshold", true, |cell| {
-            phrases::percent(cell.threshold).into()
-        }),
     ];
-    let mut table = table(title, &columns, cells).laid_out(Layout::NarrowHeadings);
+    let figures = figures(with_p, differ(cells, |cell| cell.threshold));
+    let mut table = table(title, &[&columns[..], &figures].concat(), cells).laid_out(Layout::NarrowHeadings);
     // Lines that are too long lose the threshold, which the description of the method has too.
     table.columns.iter_mut().for_each(|column| column.rank = u8::from(column.heading == "threshold"));
     table
+}
+
+/// Returns the columns with the figures of cells or means, from the change on.
+fn figures<T: JudgedSubject>(has_p: bool, has_threshold: bool) -> [CellColumn<Judgement<T>>; 5] {
+    [
+        (true, "change", false, |one| Field {
+            text: one.change().map_or(NONE.into(), |change| change.factor),
+            tone: tone(one.verdict),
+        }),
+        (true, "interval", false, |one| one.change().map_or(NONE.into(), |change| change.interval()).into()),
+        (has_p, "p", true, |one| one.p_corrected.map_or(NONE.into(), phrases::p_value).into()),
+        (true, "smallest detectable", true, |one| {
+            one.smallest_detectable_change.map_or(NONE.into(), phrases::percent).into()
+        }),
+        (has_threshold, "threshold", true, |one| phrases::percent(one.threshold).into()),
+    ]
 }
 
 /// Returns true if `value` differs between cells.
@@ -114,24 +119,11 @@ fn has_families(cells: &[&Change]) -> bool {
 
 /// Builds the table of the means that changed, or of all tested means; `None` without any.
 pub(super) fn mean_changes(comparison: &Comparison, all: bool) -> Option<Table> {
-    let columns: [CellColumn<MeanChange>; 7] = [
+    let columns: [CellColumn<MeanChange>; 2] = [
         (true, "verdict", false, |mean| Field { text: phrases::verdict(mean), tone: tone(mean.verdict) }),
         (true, "group", false, |mean| mean.name().into()),
-        (true, "change", false, |mean| Field {
-            text: mean.ratio.map_or(NONE.into(), |ratio| phrases::mean_change(ratio, mean.interval).factor),
-            tone: tone(mean.verdict),
-        }),
-        (true, "interval", false, |mean| {
-            mean.ratio
-                .map_or(NONE.into(), |ratio| phrases::mean_change(ratio, mean.interval).interval())
-                .into()
-        }),
-        (true, "p", true, |mean| mean.p_corrected.map_or(NONE.into(), phrases::p_value).into()),
-        (true, "smallest detectable", true, |mean| {
-            mean.smallest_detectable_change.map_or(NONE.into(), phrases::percent).into()
-        }),
-        (true, "threshold", true, |mean| phrases::percent(mean.threshold).into()),
     ];
+    let columns = [&columns[..], &figures(true, true)].concat();
     let is_shown = |mean: &&MeanChange| all || matches!(mean.verdict, Verdict::Slower | Verdict::Faster);
     let shown: Vec<&MeanChange> = comparison.mean_changes.iter().filter(is_shown).collect();
     let table = || table("Geometric means", &columns, &shown).laid_out(Layout::NarrowHeadings);
@@ -148,7 +140,7 @@ pub(super) fn means(comparison: &Comparison) -> Option<Table> {
         (true, "type", false, |mean| mean.dtype.name().into()),
         (means.iter().any(|mean| mean.cache != first.cache), "cache", false, |mean| mean.cache.name().into()),
         (true, "cells", true, |mean| mean.cells.to_string().into()),
-        (true, "change", false, |mean| phrases::change(mean.ratio, None).factor.into()),
+        (true, "change", false, |mean| phrases::change(mean.ratio, None, 3).factor.into()),
     ];
     Some(table("Geometric means of the ratios", &columns, &means))
 }

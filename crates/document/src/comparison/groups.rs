@@ -19,7 +19,7 @@ pub(super) fn reasons(comparison: &Comparison, detail: ComparisonDetail) -> Vec<
     let more = (more > 0).then(|| {
         Block::paragraph(format!("{} not shown; --format csv lists them.", counted(more, "more reason")))
     });
-    (!remarks.is_empty()).then_some(Block::Remarks(remarks)).into_iter().chain(more).collect()
+    Block::remarks(remarks).into_iter().chain(more).collect()
 }
 
 /// Returns the groups that have a reason or a next step besides that of the gate, most severe first.
@@ -31,8 +31,7 @@ fn remarks(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Remark> {
         let next = cell.next.as_deref().filter(|next| !is_of_gate(next));
         ((cell.verdict, cell.inconclusive_reason, next), cell)
     });
-    let cells =
-        cells.filter(|((.., next), cell)| next.is_some() || !phrases::reason_besides_change(cell).is_empty());
+    let cells = cells.filter(|((.., next), cell)| next.is_some() || !reason_besides_change(cell).is_empty());
     let mut groups = grouped(cells);
     groups.sort_by_key(|((verdict, ..), _)| *verdict);
     let remark = |((verdict, inconclusive_reason, next), cells): ((_, _, Option<&str>), Vec<&Change>)| {
@@ -51,13 +50,18 @@ fn remarks(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Remark> {
 
 /// Returns the reason besides the ratios of cells, that of the first cell if reasons differ; empty without one.
 fn reason(inconclusive_reason: Option<InconclusiveReason>, cells: &[&Change]) -> String {
-    let reason = cells.first().map_or("", |cell| phrases::reason_besides_change(cell));
-    let is_shared = cells.iter().all(|cell| phrases::reason_besides_change(cell) == reason);
+    let reason = cells.first().map_or("", |cell| reason_besides_change(cell));
+    let is_shared = cells.iter().all(|cell| reason_besides_change(cell) == reason);
     let reason = if is_shared { reason.into() } else { format!("{reason} (first cell)") };
     match inconclusive_reason {
         Some(InconclusiveReason::MaybeSlower) => format!("beyond the threshold, {reason}"),
         _ => reason,
     }
+}
+
+/// Returns the reason without the change with which it may begin, which tables have in columns.
+fn reason_besides_change(cell: &Change) -> &str {
+    phrases::reason_after_change(cell).unwrap_or(&cell.reason)
 }
 
 /// Returns true unless the numbers of a cell are the reason why it may be slower.

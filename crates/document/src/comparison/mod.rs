@@ -11,7 +11,7 @@ use gpubench_analysis::compare::{Severity, Verdict};
 use gpubench_text::count::counted;
 use gpubench_text::cut::fitted;
 
-use crate::blocks::{Block, Document, DocumentSection, Remark};
+use crate::blocks::{Block, Document, Remark};
 use crate::table::Tone;
 
 /// Maximum number of cells in the folded table. With it, a document stays below the 65 536 characters of a comment on GitHub.
@@ -61,10 +61,6 @@ pub fn document(comparison: &Comparison, detail: ComparisonDetail) -> Document {
     Document { title: "gpubench compare".into(), blocks: blocks.concat() }
 }
 
-fn folded(title: impl Into<String>, blocks: Vec<Block>) -> Option<Block> {
-    DocumentSection { is_folded: true, ..DocumentSection::new(title, blocks) }.unless_empty()
-}
-
 fn conclusion(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Block> {
     let tone = match comparison.gate.conclusion {
         Conclusion::Pass => Tone::Better,
@@ -100,7 +96,7 @@ fn differences(comparison: &Comparison, detail: ComparisonDetail) -> Option<Bloc
     let counts =
         counts.iter().filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
     let title = format!("Differences between OLD and NEW ({})", counts.collect::<Vec<_>>().join(", "));
-    (!facts.is_empty()).then(|| Block::Section(DocumentSection::new(title, vec![Block::Facts(facts)])))
+    Block::section(title, (!facts.is_empty()).then_some(Block::Facts(facts)))
 }
 
 fn notes(comparison: &Comparison, detail: ComparisonDetail) -> Option<Block> {
@@ -110,8 +106,7 @@ fn notes(comparison: &Comparison, detail: ComparisonDetail) -> Option<Block> {
         next: Some(detail.fitted(&note.next)),
         ..Remark::default()
     });
-    let remarks: Vec<Remark> = remarks.collect();
-    (!remarks.is_empty()).then_some(Block::Remarks(remarks))
+    Block::remarks(remarks)
 }
 
 /// Returns the cells that decide, worst first, with their reasons, and counts the others, which media that fold get too.
@@ -151,8 +146,8 @@ fn deciding_cells(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Bloc
             Block::paragraph(format!("{} not shown; --format json lists them.", counted(more, "more cell")))
         });
         let table = Block::Table(cells::grid("", shown, true));
-        let content = common.into_iter().chain([table]).chain(more).collect();
-        blocks.extend(folded(counted(rest.len(), "more cell"), content));
+        let content = common.into_iter().chain([table]).chain(more);
+        blocks.extend(Block::folded(counted(rest.len(), "more cell"), content));
     }
     blocks
 }
@@ -167,7 +162,7 @@ fn means(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Block> {
     };
     let changed = cells::mean_changes(comparison, false).map(Block::Table).into_iter();
     match (detail.folds, detail.all_cells) {
-        (true, _) => changed.chain(folded("All geometric means", all().collect())).collect(),
+        (true, _) => changed.chain(Block::folded("All geometric means", all())).collect(),
         (false, true) => all().collect(),
         (false, false) => changed.collect(),
     }
@@ -176,5 +171,5 @@ fn means(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Block> {
 fn method(comparison: &Comparison, detail: ComparisonDetail) -> Vec<Block> {
     let lines = summary::method(comparison).into_iter();
     let lines = vec![Block::Items(lines.map(|line| detail.fitted(&line).into()).collect())];
-    if detail.folds { folded("Method", lines).into_iter().collect() } else { lines }
+    if detail.folds { Block::folded("Method", lines).into_iter().collect() } else { lines }
 }

@@ -1,10 +1,8 @@
 //! Formats the numbers and verdicts of a comparison that only documents show: times, p-values, verdicts, runs.
 
 use gpubench_analysis::compare::Verdict;
-pub use gpubench_analysis::compare::phrases::{
-    NONE, change, change_with_interval, mean_change, mean_with_interval, percent,
-};
-use gpubench_analysis::compare::result::{Change, InconclusiveReason, Judgement, Measured};
+pub use gpubench_analysis::compare::phrases::{NONE, change, percent};
+use gpubench_analysis::compare::result::{InconclusiveReason, JudgedSubject, Judgement, Measured};
 use gpubench_analysis::compare::runs::RunInfo;
 use gpubench_report::report::quantity::time_within;
 use gpubench_text::count::counted;
@@ -47,15 +45,11 @@ pub fn of_kind(verdict: Verdict, reason: Option<InconclusiveReason>) -> String {
     }
 }
 
-/// Returns whether a cell's reason begins with its change: `1.31x slower (1.28 to 1.34), which may be chance`.
-pub fn reason_has_change(cell: &Change) -> bool {
-    change_with_interval(cell).is_some_and(|change| cell.reason.starts_with(&change))
-}
-
-/// Returns the reason without the change with which it may begin, which tables have in columns: `which may be chance`.
-pub(super) fn reason_besides_change(cell: &Change) -> &str {
-    let rest = change_with_interval(cell).and_then(|change| cell.reason.strip_prefix(&change));
-    rest.map_or(&cell.reason, |rest| rest.trim_start_matches([',', ';', ' ']))
+/// Returns what follows the change with which a reason begins: `which may be chance` of `1.31x slower (1.28 to 1.34), which may be
+/// chance`; `None` if it begins otherwise.
+pub fn reason_after_change<T: JudgedSubject>(judged: &Judgement<T>) -> Option<&str> {
+    let rest = judged.reason.strip_prefix(&judged.change()?.with_interval())?;
+    Some(rest.trim_start_matches([',', ';', ' ']))
 }
 
 /// Formats a side's runs: `3 runs: base/1, base/2, base/3 (gpubench 0123abc on node)`.

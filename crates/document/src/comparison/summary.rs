@@ -6,7 +6,6 @@ use gpubench_analysis::compare::Verdict;
 use gpubench_analysis::compare::result::{Change, Comparison, Conclusion, InconclusiveReason};
 use gpubench_text::count::counted;
 use gpubench_text::cut::fitted;
-use gpubench_text::grouped::distinct;
 use gpubench_text::words::json_word;
 
 use super::phrases::{self, percent};
@@ -67,22 +66,10 @@ pub(super) fn counts(comparison: &Comparison, cells: &[&Change], always: Option<
         *kinds.entry(kind).or_default() += 1;
     }
     let text = |((verdict, reason, is_accepted), count): ((Verdict, _, bool), usize)| {
-        let note = match verdict {
-            _ if is_accepted => Some("accepted".into()),
-            Verdict::NotJudged => why_not_judged(cells),
-            _ => None,
-        };
-        let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
+        let note = if is_accepted { " (accepted)" } else { "" };
         format!("{count} {}{note}", phrases::of_kind(verdict, reason))
     };
     kinds.into_iter().map(text).collect::<Vec<String>>().join(", ")
-}
-
-/// Returns the reason that all cells share which were not judged; `None` where reasons differ.
-fn why_not_judged(cells: &[&Change]) -> Option<String> {
-    let not_judged = cells.iter().filter(|cell| cell.verdict == Verdict::NotJudged);
-    let reasons = distinct(not_judged.map(|cell| cell.reason.clone()));
-    <[String; 1]>::try_from(reasons).ok().map(|[reason]| reason).filter(|reason| !reason.is_empty())
 }
 
 /// Returns the most severe regression of a cell, or of a mean if no cell has one, with its reason; `None` without any.
@@ -104,7 +91,7 @@ pub(super) fn means(comparison: &Comparison) -> Option<String> {
     }
     let text = |((verdict, reason), count)| format!("{count} {}", phrases::of_kind(verdict, reason));
     let counts: Vec<String> = kinds.into_iter().map(text).collect();
-    let figures = phrases::mean_with_interval(widest)?;
+    let figures = widest.change()?.with_interval();
     let smallest = widest.smallest_detectable_change.filter(|_| widest.verdict == Verdict::Inconclusive);
     let smallest = smallest.map(|change| format!(", smallest detectable change {}", percent(change)));
     let smallest = smallest.unwrap_or_default();
@@ -191,7 +178,7 @@ mod tests {
     fn the_worst_is_a_mean_where_no_cell_is_worse() {
         let mut comparison = example::full();
         comparison.cells.retain(|cell| !cell.verdict.is_regression());
-        let expected = "mean of all 6 cells: 1.021x slower (1.017 to 1.025); no single cell is slower";
+        let expected = "mean of all 6 cells: 1.021x slower (1.017 to 1.025)";
         assert_eq!(worst(&comparison).unwrap(), expected);
         assert_eq!(result(&comparison), "regression (exit code 1)");
     }

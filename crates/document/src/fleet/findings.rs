@@ -109,12 +109,8 @@ fn unusual(table: &FleetTable<'_>, columns: &[usize]) -> Vec<FleetFinding> {
         let name = table.columns[column].name.clone();
         let like = format!("the median of {others} similar {}", noun(side, others));
         let text = format!("{name} {}", compared(log, &like));
-        let check = match side {
-            Side::Gpu => "its cooling, its slot and other processes (nvidia-smi -q)",
-            Side::Cpu => "other processes, its memory and its power settings",
-        };
         let next = differing(table, column, columns);
-        let next = next.unwrap_or_else(|| format!("its report shows no difference: check {check}"));
+        let next = next.unwrap_or_else(|| "its report shows no difference from the others".into());
         Some(FleetFinding { kind: FindingKind::Member, side, name, ratio: Some(log.exp()), text, next })
     };
     find_outliers(&times).into_iter().filter_map(of_member).collect()

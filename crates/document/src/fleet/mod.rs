@@ -15,7 +15,7 @@ use gpubench_text::words::capitalised;
 use serde::Serialize;
 
 use self::findings::{FleetFinding, findings, no_outliers, noun};
-use crate::blocks::{Block, Document, DocumentSection, Remark};
+use crate::blocks::{Block, Document};
 use crate::report::copies_clause;
 use crate::report::crossover_text::crossover_text;
 use crate::report::sweeps::{Sweep, Sweeps};
@@ -82,14 +82,13 @@ impl<'a> FleetOverview<'a> {
     pub fn document(&self) -> Document {
         let classes = self.by_device.iter().flat_map(FleetTable::classes);
         let classes = classes.map(|(class, columns)| format!("{} x {class}", columns.len()));
-        let remarks: Vec<Remark> = self.findings.iter().map(FleetFinding::remark).collect();
-        let found = (!remarks.is_empty()).then_some(Block::Remarks(remarks)).into_iter().collect();
+        let found = Block::remarks(self.findings.iter().map(FleetFinding::remark));
         let quiet = self.by_device.iter().flat_map(|table| no_outliers(table, &self.findings));
         let mut blocks = vec![Block::paragraph(self.counts())];
         blocks.extend(Block::items(classes));
         blocks.extend(self.tables.iter().map(|table| Block::Table(grid(table))));
         blocks.extend(Block::items(self.legend()));
-        blocks.extend(DocumentSection::new("Outliers and differences", found).unless_empty());
+        blocks.extend(Block::section("Outliers and differences", found));
         blocks.extend(Block::items(quiet));
         Document { title: "gpubench fleet".into(), blocks }
     }
@@ -204,7 +203,7 @@ pub fn speed_ups(members: &[(&str, &Report)]) -> Vec<Block> {
         let from = format!("{} faster from N", versus.label(Contender::B));
         let of_member = |(name, _): &(&str, &Report)| {
             [Column::figures("speed-up"), Column::figures(from.clone())]
-                .map(|one| one.in_groups([(*name).to_owned()]))
+                .map(|one| one.in_group((*name).to_owned()))
         };
         let columns = [Column::words("op")].into_iter().chain(members.iter().flat_map(of_member)).collect();
         let row = |line: &&Sweep<'_>| {

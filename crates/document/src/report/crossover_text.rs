@@ -57,13 +57,8 @@ pub(crate) fn short(found: &Crossover<'_>) -> String {
 }
 
 /// The crossover without its interval, with a `!` where it comes from unreliable times.
-pub fn place_text(found: &Crossover<'_>) -> String {
-    let place = place(found);
-    if found.is_unreliable { place + "!" } else { place }
-}
-
-fn place(found: &Crossover<'_>) -> String {
-    match found.from {
+fn place_text(found: &Crossover<'_>) -> String {
+    let place = match found.from {
         Some(Place::Below) => format!("{} or less", found.smallest),
         Some(Place::At(size)) => size_text(size, found.interval),
         Some(Place::Beyond) => format!("not up to {}", found.largest),
@@ -72,7 +67,8 @@ fn place(found: &Crossover<'_>) -> String {
             [Place::At(min), _] => format!("at least {}", size_text(min, found.interval)),
             _ => "not measurable".into(),
         },
-    }
+    };
+    if found.is_unreliable { place + "!" } else { place }
 }
 
 /// `the GPU is faster from N = 310 (290 to 335)`, or the faster contender per range of sizes.
@@ -84,7 +80,7 @@ pub fn crossover_clause(found: &Crossover<'_>, versus: Versus<'_>) -> String {
 fn clause(found: &Crossover<'_>, versus: Versus<'_>) -> String {
     let [a, b] = Contender::BOTH.map(|one| versus.noun(one));
     let stretches_text = |stretches: &[Stretch]| stretches_text(stretches, versus);
-    if found.is_one_size() {
+    if found.smallest == found.largest {
         return format!("{}, the only size", stretches_text(&found.stretches));
     }
     match (found.from, ranges_below(found)) {
@@ -160,11 +156,7 @@ mod tests {
         stretches: &[(u64, u64, Option<Contender>)],
     ) -> Crossover<'static> {
         let changes = if let Some(Place::At(size)) = from { vec![(size, Contender::B)] } else { vec![] };
-        let stretch = |(first, last, winner): &(u64, u64, Option<Contender>)| Stretch {
-            first: *first,
-            last: *last,
-            winner: *winner,
-        };
+        let stretch = |&(first, last, winner): &(u64, u64, _)| Stretch { first, last, winner };
         Crossover {
             family: Family::default(),
             kind: Kind::Resident,
@@ -182,10 +174,8 @@ mod tests {
     fn a_crossover_of_unreliable_times_is_marked() {
         let mut found = found(Some(Place::Below), [Place::Below; 2], &[(100, 2048, GPU)]);
         found.is_unreliable = true;
-        assert_eq!(
-            shown(&found),
-            ["100 or less!", "the GPU is faster at every size from 100 to 2048 (unreliable)"]
-        );
+        let expected = ["100 or less!", "the GPU is faster at every size from 100 to 2048 (unreliable)"];
+        assert_eq!(shown(&found), expected);
     }
 
     const CPU: Option<Contender> = Some(Contender::A);
@@ -193,14 +183,18 @@ mod tests {
 
     #[test]
     fn sizes_have_the_digits_that_their_interval_allows() {
-        let at = Place::At;
-        assert_eq!(size_text(312.4, [at(290.3), at(334.9)]), "310");
-        assert_eq!(size_text(312.4, [at(312.1), at(312.9)]), "312");
-        assert_eq!(size_text(1448.2, [at(1447.0), at(1449.0)]), "1448");
-        assert_eq!(size_text(1448.2, [at(1300.0), at(1700.0)]), "1400");
-        assert_eq!(size_text(1448.2, [at(1400.0), at(1490.0)]), "1450");
-        assert_eq!(size_text(31.24, [Place::Below, at(400.0)]), "31");
-        assert_eq!(size_text(3.4, [at(3.4), at(3.4)]), "3");
+        let at = |[low, high]: [f64; 2]| [low, high].map(Place::At);
+        for (size, interval, expected) in [
+            (312.4, at([290.3, 334.9]), "310"),
+            (312.4, at([312.1, 312.9]), "312"),
+            (1448.2, at([1447.0, 1449.0]), "1448"),
+            (1448.2, at([1300.0, 1700.0]), "1400"),
+            (1448.2, at([1400.0, 1490.0]), "1450"),
+            (31.24, [Place::Below, Place::At(400.0)], "31"),
+            (3.4, at([3.4, 3.4]), "3"),
+        ] {
+            assert_eq!(size_text(size, interval), expected);
+        }
     }
 
     fn words(found: &Crossover<'_>) -> String {

@@ -39,27 +39,20 @@ pub fn method(report: &Report, all_variants: bool) -> Vec<String> {
     }
     lines.extend(speed_up(report));
     lines.extend(caches(&rows));
-    lines.extend(refinement(report));
-    lines.extend(screening(report));
-    lines
-}
-
-/// The number of variants that were not sampled to precision; `None` without any.
-fn screening(report: &Report) -> Option<String> {
-    let screened = report.rows.iter().filter(|row| row.screened).count();
-    let cells = counted(screened, "cell");
-    (screened > 0).then(|| {
-        format!(
-            "{cells} far behind the best of the side in a first trial: sampled briefly or left out; --all-variants samples all."
-        )
-    })
-}
-
-fn refinement(report: &Report) -> Option<String> {
     let added = report.rows.iter().filter(|row| row.added_by_refinement);
     let sizes: BTreeSet<u64> = added.map(|row| row.case.n).collect();
-    let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
-    (!sizes.is_empty()).then(|| format!("Sizes added near crossovers: N = {}.", sizes.join(", ")))
+    if !sizes.is_empty() {
+        let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+        lines.push(format!("Sizes added near crossovers: N = {}.", sizes.join(", ")));
+    }
+    let screened = report.rows.iter().filter(|row| row.screened).count();
+    if screened > 0 {
+        lines.push(format!(
+            "{} far behind the best of the side in a first trial: sampled briefly or left out; --all-variants samples all.",
+            counted(screened, "cell")
+        ));
+    }
+    lines
 }
 
 /// The clocks of the speed-ups; none where there is none.

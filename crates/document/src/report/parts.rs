@@ -17,27 +17,22 @@ use super::screen::legend;
 use super::sentences::paragraph;
 use super::sweeps::Sweeps;
 use super::tables::tables;
-use crate::blocks::{Block, Document, DocumentSection, Remark, RichText};
+use crate::blocks::{Block, Document, Remark, RichText};
 use crate::table::{Column, Field, Table, Tone};
 
 /// A report as a document: the answer, the tables, notes and warnings, then phases, method and environment, folded.
 pub fn document(report: &Report, all_variants: bool) -> Document {
-    let section = |title: &str, blocks| DocumentSection::new(title, blocks).unless_empty();
-    let mut details: Vec<Block> = vec![];
-    details.extend(section("Phases", phase_times(report)));
-    details.extend(section("Method", method_items(report, all_variants)));
-    details.extend(section("Environment", environment(report)));
-    let details = DocumentSection {
-        is_folded: true,
-        ..DocumentSection::new("Phases, method and environment", details)
-    };
-    let results = results(report, all_variants);
+    let details = [
+        Block::section("Phases", phase_times(report)),
+        Block::section("Method", method_items(report, all_variants)),
+        Block::section("Environment", environment(report)),
+    ];
     let parts = [
-        section("Answer", answer(report)),
-        section("Results", results),
-        section("Notes and warnings", notes(report, all_variants)),
-        section("Cells without a time", problems(report)),
-        details.unless_empty(),
+        Block::section("Answer", answer(report)),
+        Block::section("Results", results(report, all_variants)),
+        Block::section("Notes and warnings", notes(report, all_variants)),
+        Block::section("Cells without a time", problems(report)),
+        Block::folded("Phases, method and environment", details.into_iter().flatten()),
     ];
     Document { title: "gpubench report".into(), blocks: parts.into_iter().flatten().collect() }
 }
@@ -92,18 +87,16 @@ fn phase_times(report: &Report) -> Vec<Block> {
 
 /// The warnings about times, then those about the whole run.
 pub fn notes(report: &Report, all_variants: bool) -> Vec<Block> {
-    let of_times = cautions(report, all_variants).iter().map(|caution| of_caution(report, caution)).collect();
+    let of_times = cautions(report, all_variants);
+    let of_times = Block::remarks(of_times.iter().map(|caution| of_caution(report, caution)));
+    let of_times = cautions::summary(report, all_variants).and_then(|title| Block::section(title, of_times));
     let of_run = run_warnings(report).into_iter().map(|warning| Remark {
-        text: warning.text.clone(),
-        next: Some(warning.next.clone()),
+        text: warning.text,
+        next: Some(warning.next),
         ..Remark::default()
     });
-    let of_times = cautions::summary(report, all_variants).map(|title| (title, of_times));
-    let of_run: Vec<Remark> = of_run.collect();
-    let of_run = (!of_run.is_empty()).then(|| ("Warnings about the whole run".to_owned(), of_run));
-    let section =
-        |(title, remarks)| Block::Section(DocumentSection::new(title, vec![Block::Remarks(remarks)]));
-    of_times.into_iter().chain(of_run).map(section).collect()
+    let of_run = Block::section("Warnings about the whole run", Block::remarks(of_run));
+    of_times.into_iter().chain(of_run).collect()
 }
 
 fn of_caution(report: &Report, caution: &Caution<'_>) -> Remark {
@@ -121,9 +114,9 @@ fn of_caution(report: &Report, caution: &Caution<'_>) -> Remark {
 /// The reasons why cells have no time.
 pub fn problems(report: &Report) -> Vec<Block> {
     let ended = ended_early(report).map(|text| Block::alert(text, Tone::Wrong));
-    let remarks = || groups(report).iter().map(|group| of_group(report, group)).collect();
-    let section = |title| Block::Section(DocumentSection::new(title, vec![Block::Remarks(remarks())]));
-    ended.into_iter().chain(summary(report).map(section)).collect()
+    let remarks = || groups(&report.rows).iter().map(|group| of_group(report, group)).collect();
+    let section = |title| Block::section(title, [Block::Remarks(remarks())]);
+    ended.into_iter().chain(summary(report).and_then(section)).collect()
 }
 
 fn of_group(report: &Report, group: &ProblemGroup<'_>) -> Remark {
@@ -176,20 +169,15 @@ fn with_code(text: String) -> RichText {
 /// The run, the machine, each backend, the clocks and the settings.
 pub fn environment(report: &Report) -> Vec<Block> {
     let environment = &report.environment;
-    let section = |title: &str, blocks| Block::Section(DocumentSection::new(title, blocks));
-    let mut blocks =
-        vec![Block::Facts(run(environment)), section("Machine", vec![Block::Facts(machine(environment))])];
-    blocks.extend(environment.backends.iter().map(backend));
-    let state = Vec::from_iter(Block::items(device_state(report)));
-    let mut clocks =
-        Vec::from_iter(DocumentSection::new("The device while it was measured", state).unless_empty());
+    let mut blocks = vec![Block::Facts(run(environment))];
+    blocks.extend(Block::section("Machine", [Block::Facts(machine(environment))]));
+    blocks.extend(environment.backends.iter().filter_map(backend));
+    let state = Block::section("The device while it was measured", Block::items(device_state(report)));
     let backends = &environment.backends;
-    clocks.extend([timer_overhead(backends), clock_checks(backends)].into_iter().flatten().map(Block::Table));
-    let folded =
-        |title: &str, blocks| DocumentSection { is_folded: true, ..DocumentSection::new(title, blocks) };
-    blocks.extend(folded("Clocks and timers", clocks).unless_empty());
+    let tables = [timer_overhead(backends), clock_checks(backends)].into_iter().flatten().map(Block::Table);
+    blocks.extend(Block::folded("Clocks and timers", state.into_iter().chain(tables)));
     let settings = serde_json::to_string_pretty(&environment.settings).unwrap_or_default();
-    blocks.push(Block::Section(folded("Settings of the run", vec![Block::Verbatim(settings)])));
+    blocks.extend(Block::folded("Settings of the run", [Block::Verbatim(settings)]));
     blocks
 }
 
@@ -218,7 +206,7 @@ fn machine(environment: &Environment) -> Vec<(String, RichText)> {
     facts.into_iter().chain(settings_of(host)).map(|(name, fact)| (name.into(), fact.into())).collect()
 }
 
-fn backend(backend: &BackendState) -> Block {
+fn backend(backend: &BackendState) -> Option<Block> {
     let title = format!("Backend {}", backend.name);
     if !backend.available {
         let remark = Remark {
@@ -226,7 +214,7 @@ fn backend(backend: &BackendState) -> Block {
             next: backend.fix.clone(),
             ..Remark::default()
         };
-        return Block::Section(DocumentSection::new(title, vec![Block::Remarks(vec![remark])]));
+        return Block::section(title, [Block::Remarks(vec![remark])]);
     }
     let mut facts: Vec<(String, RichText)> =
         described(backend).map(|(name, value)| (name, plain(value).into())).collect();
@@ -235,8 +223,8 @@ fn backend(backend: &BackendState) -> Block {
     let mut blocks = vec![];
     blocks.extend((!facts.is_empty()).then_some(Block::Facts(facts)));
     blocks.extend((!backend.libraries.is_empty()).then(|| libraries(&backend.libraries)));
-    blocks.extend(backend.peaks.iter().map(peaks));
-    Block::Section(DocumentSection::new(title, blocks))
+    blocks.extend(backend.peaks.iter().filter_map(peaks));
+    Block::section(title, blocks)
 }
 
 fn libraries(found: &[Finding]) -> Block {
@@ -248,7 +236,7 @@ fn libraries(found: &[Finding]) -> Block {
     Block::Table(Table::untitled(columns, found.iter().map(row).collect()))
 }
 
-fn peaks(found: &Peaks) -> Block {
+fn peaks(found: &Peaks) -> Option<Block> {
     let bytes = |rate: f64| format!("{} GB/s", three_digits(rate / 1e9));
     let rates = [("memory, read", found.read), ("memory, copy", found.copy), ("memory, triad", found.triad)];
     let mut facts: Vec<(String, RichText)> =
@@ -267,7 +255,7 @@ fn peaks(found: &Peaks) -> Block {
         false => found.measured.clone(),
     };
     facts.extend((!found.measured.is_empty()).then(|| ("measured".into(), when.into())));
-    Block::Section(DocumentSection::new("Peaks", vec![Block::Facts(facts)]))
+    Block::section("Peaks", [Block::Facts(facts)])
 }
 
 #[cfg(test)]
@@ -305,7 +293,7 @@ mod tests {
         ] {
             assert!(text.contains(expected), "{expected}: {text}");
         }
-        assert_eq!(of_group(&report, groups(&report).last().unwrap()).links[0].0, "row-2");
+        assert_eq!(of_group(&report, groups(&report.rows).last().unwrap()).links[0].0, "row-2");
     }
 
     #[test]

@@ -30,39 +30,27 @@ pub fn phases(report: &Report) -> Option<Table> {
     columns.extend(["first call", "execute"].map(Column::figures));
     columns.extend(copy_columns("download", &memory, has_pinned));
     columns.push(Column::figures("device memory"));
-    let rows: Vec<Vec<Field>> = found
-        .into_iter()
-        .map(|(section, n, row, phases)| fields(section, n, &names.name(row), row, phases, has_pinned))
-        .collect();
+    let time = |seconds: Option<f64>| seconds.map_or("-".into(), time_text);
+    let row = |(section, n, row, phases): (&Section<'_>, u64, &Row, &Phases)| -> Vec<Field> {
+        let (compile, pinned) = (phases.compile.unwrap_or_default(), phases.pinned.as_ref());
+        let mut texts = vec![format!("{} {}, {}", section.op, section.dtype, section.cache)];
+        texts.extend([n.to_string(), names.name(row)]);
+        texts.extend([time(compile.cold_s), time(compile.cached_s), time(phases.plan_s)]);
+        texts.push(copied(phases.upload.as_ref()));
+        texts.extend(has_pinned.then(|| copied(pinned.map(|pinned| &pinned.upload))));
+        texts.extend([time(Some(phases.first_s)), time(row.median_s())]);
+        texts.push(copied(phases.download.as_ref()));
+        texts.extend(has_pinned.then(|| copied(pinned.map(|pinned| &pinned.download))));
+        texts.push(phases.peak_device_bytes.map_or("-".into(), bytes_text));
+        texts.into_iter().map(Field::from).collect()
+    };
+    let rows: Vec<Vec<Field>> = found.into_iter().map(row).collect();
     (!rows.is_empty()).then(|| Table::new("Phases", columns, rows))
 }
 
 fn copy_columns(way: &str, memory: &str, has_pinned: bool) -> impl Iterator<Item = Column> {
     let memories = [Some(memory), has_pinned.then_some(HostMemory::Pinned.name())];
     memories.into_iter().flatten().map(move |memory| Column::figures(format!("{way}, {memory}")))
-}
-
-fn fields(
-    section: &Section<'_>,
-    n: u64,
-    variant: &str,
-    row: &Row,
-    phases: &Phases,
-    has_pinned: bool,
-) -> Vec<Field> {
-    let compile = phases.compile.unwrap_or_default();
-    let time = |seconds: Option<f64>| seconds.map_or("-".into(), time_text);
-    let pinned = phases.pinned.as_ref();
-    let mut texts = vec![format!("{} {}, {}", section.op, section.dtype, section.cache)];
-    texts.extend([n.to_string(), variant.to_owned()]);
-    texts.extend([time(compile.cold_s), time(compile.cached_s), time(phases.plan_s)]);
-    texts.push(copied(phases.upload.as_ref()));
-    texts.extend(has_pinned.then(|| copied(pinned.map(|pinned| &pinned.upload))));
-    texts.extend([time(Some(phases.first_s)), time(row.median_s())]);
-    texts.push(copied(phases.download.as_ref()));
-    texts.extend(has_pinned.then(|| copied(pinned.map(|pinned| &pinned.download))));
-    texts.push(phases.peak_device_bytes.map_or("-".into(), bytes_text));
-    texts.into_iter().map(Field::from).collect()
 }
 
 /// `60.0 MiB in 1.20 ms`, by the host's clock.

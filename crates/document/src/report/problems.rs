@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use gpubench_analysis::answer::{Versus, libraries};
+use gpubench_analysis::answer::libraries;
 use gpubench_report::report::quantity::error_text;
 use gpubench_report::report::{Outcome, Report, Row, RunWarning};
 use gpubench_text::count::counted;
 use gpubench_text::escape::shell_word;
 use gpubench_text::grouped::{distinct, grouped};
 
-/// Cells that share an outcome, a reason and a fix, except for the amount of free memory in the reason.
+/// Cells that share an outcome, a reason and a fix.
 pub(super) struct ProblemGroup<'a> {
     pub(super) outcome: Outcome,
     pub(super) reason: &'a str,
@@ -20,32 +20,16 @@ pub(super) struct ProblemGroup<'a> {
 /// Outcomes without a time, the gravest first.
 pub(crate) const UNTIMED: [Outcome; 3] = [Outcome::Incorrect, Outcome::Failed, Outcome::Skipped];
 
-/// The groups of a report: the gravest outcome first, then the largest group.
-pub(super) fn groups(report: &Report) -> Vec<ProblemGroup<'_>> {
-    groups_of(&report.rows)
-}
-
-fn groups_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<ProblemGroup<'a>> {
+/// The groups of rows: the gravest outcome first, then the largest group.
+pub(super) fn groups<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<ProblemGroup<'a>> {
     let untimed = rows.into_iter().filter(|row| row.outcome != Outcome::Measured && !row.screened);
     let reason = |row: &'a Row| row.reason.as_deref().unwrap_or("no reason given");
-    let keyed = untimed.map(|row| ((row.outcome, without_amount(reason(row)), row.fix.as_deref()), row));
-    let group = |((outcome, _, fix), rows): ((_, _, _), Vec<&'a Row>)| ProblemGroup {
-        outcome,
-        reason: reason(rows[0]),
-        fix,
-        rows,
-    };
+    let keyed = untimed.map(|row| ((row.outcome, reason(row), row.fix.as_deref()), row));
+    let group = |((outcome, reason, fix), rows)| ProblemGroup { outcome, reason, fix, rows };
     let mut groups: Vec<ProblemGroup<'_>> = grouped(keyed).into_iter().map(group).collect();
     let gravity = |outcome| UNTIMED.iter().position(|other| *other == outcome);
     groups.sort_by_key(|group| (gravity(group.outcome), std::cmp::Reverse(group.rows.len())));
     groups
-}
-
-/// Returns a reason up to the amount of free memory in it, which changes from cell to cell.
-fn without_amount(reason: &str) -> &str {
-    let amounts =
-        [" memory, ", " memory than is free ("].into_iter().filter_map(|before| reason.find(before));
-    amounts.min().map_or(reason, |at| &reason[..at])
 }
 
 /// `ended early: 1 of 3 cells finished, 1 cut short, 1 skipped`; `None` for a run without a plan or planned cells left.
@@ -73,10 +57,13 @@ pub fn nothing_measured(report: &Report) -> Option<String> {
 
 /// `: no CUDA driver (fix: install it); gpubench doctor lists what is missing`; empty without rows.
 pub(crate) fn why_none_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
-    let groups = groups_of(rows);
+    let groups = groups(rows);
     let reason = |group: &ProblemGroup<'_>| {
         let fix = group.fix.map(|fix| format!(" (fix: {fix})")).unwrap_or_default();
         format!("{}{fix}", group.reason)
+    };
+    let lacks_an_installation = |group: &ProblemGroup<'_>| {
+        group.outcome == Outcome::Skipped && group.fix.is_none_or(|fix| fix.contains("install"))
     };
     let mut reasons: Vec<String> = groups.iter().take(MAX_REASONS).map(reason).collect();
     if groups.len() > MAX_REASONS {
@@ -84,7 +71,8 @@ pub(crate) fn why_none_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String
     }
     match reasons.join("; ") {
         none if none.is_empty() => none,
-        reasons if groups.iter().any(ProblemGroup::lacks_an_installation) => {
+        // Something that `gpubench doctor` lists may be missing.
+        reasons if groups.iter().any(lacks_an_installation) => {
             format!(": {reasons}; gpubench doctor lists what is missing")
         }
         reasons => format!(": {reasons}"),
@@ -114,15 +102,11 @@ pub fn cut_short(report: &Report) -> Option<String> {
     early_notice(report).or_else(|| lost_workers(report))
 }
 
-/// `INCORRECT: matmul N=1000 f32 cuda/auto: error 3.1e-2, bound 1.0e-4 (2 more: --tables)`: of the contenders first.
+/// `INCORRECT: matmul N=1000 f32 cuda/auto: error 3.1e-2, bound 1.0e-4 (2 more: --tables)`
 fn incorrect(report: &Report, elsewhere: &str) -> Option<String> {
     let rows: Vec<&Row> = report.rows.iter().filter(|row| row.outcome == Outcome::Incorrect).collect();
     let excess = |row: &Row| row.error.map_or(f64::INFINITY, |error| error.value / error.bound);
-    let versus = Versus::of(report);
-    let is_compared = |row: &Row| versus.covers(row);
-    let gravity =
-        |a: &Row, b: &Row| is_compared(a).cmp(&is_compared(b)).then(excess(a).total_cmp(&excess(b)));
-    let worst = rows.iter().max_by(|a, b| gravity(a, b))?;
+    let worst = rows.iter().max_by(|a, b| excess(a).total_cmp(&excess(b)))?;
     // Otherwise the reason is another one: an error within the bound explains nothing, nor does one that is not finite.
     let why = match worst.error.filter(|error| !error.is_right() && error.value < f64::MAX) {
         Some(error) => format!("error {}, bound {:.1e}", error_text(error), error.bound),
@@ -176,11 +160,6 @@ pub fn summary(report: &Report) -> Option<String> {
 }
 
 impl ProblemGroup<'_> {
-    /// Returns whether the cells may lack something that `gpubench doctor` lists.
-    fn lacks_an_installation(&self) -> bool {
-        self.outcome == Outcome::Skipped && self.fix.is_none_or(|fix| fix.contains("install"))
-    }
-
     /// The cells by op and variant, with their number: `matmul cpu/mkl (10), svd cuda/gesvd (N=512 f32)`.
     pub(super) fn cells(&self) -> String {
         let kind = |row: &Row| format!("{} {}/{}", row.case.op, row.backend, row.variant);
@@ -202,7 +181,7 @@ mod tests {
     fn cells_without_a_time_are_grouped_by_reason_the_gravest_first() {
         let report = example::full();
         let of_group = |group: ProblemGroup<'_>| (group.reason.to_owned(), group.cells());
-        let found: Vec<(String, String)> = groups(&report).into_iter().map(of_group).collect();
+        let found: Vec<(String, String)> = groups(&report.rows).into_iter().map(of_group).collect();
         let expected = [
             ("error 0.5 above 1.2e-5", "spgemm cuda/hash (N=512 f32 density 0.01)"),
             ("cusparseSpGEMM_compute: internal", "spgemm cuda/cusparse (N=512 f32 density 0.01)"),
@@ -218,20 +197,7 @@ mod tests {
         let mut row =
             example::without_time("matmul", 4096, "cpu", "mkl", Outcome::Skipped, "mkl: not found", None);
         row.case.shape = serde_json::from_str(r#"{"m": "N", "n": 512, "k": 64}"#).ok();
-        assert_eq!(groups(&example::of([row]))[0].cells(), "matmul cpu/mkl (4096x512x64 f32)");
-    }
-
-    #[test]
-    fn cells_for_which_another_amount_of_memory_was_free_are_one_group() {
-        let mut report = example::full();
-        let skipped = report.rows.iter_mut().filter(|row| row.outcome == Outcome::Skipped);
-        for (row, free) in skipped.zip(["22.88", "22.9"]) {
-            row.reason = Some(format!("needs 80.47 GiB of host memory, {free} GiB is free"));
-        }
-        let groups = groups(&report);
-        let last = groups.last().unwrap();
-        assert_eq!(last.reason, "needs 80.47 GiB of host memory, 22.88 GiB is free");
-        assert_eq!((groups.len(), last.rows.len()), (3, 2));
+        assert_eq!(groups(&example::of([row]).rows)[0].cells(), "matmul cpu/mkl (4096x512x64 f32)");
     }
 
     #[test]
@@ -274,22 +240,5 @@ mod tests {
         let lost = "The worker of matmul N=100 f32 cpu/openblas cold was lost for good: fewer samples than planned. Run \
                     these cells again, alone.";
         assert_eq!(first_lines(&report, "--tables", None)[2], lost);
-    }
-
-    #[test]
-    fn an_incorrect_answer_of_a_contender_comes_before_a_worse_one() {
-        let incorrect = |backend: &str, error: f64| {
-            let mut row = example::without_time("fft", 8, backend, "v", Outcome::Incorrect, "wrong", None);
-            row.error = Some(gpubench_report::Checked::new(error, 1e-6));
-            row
-        };
-        let mut report = example::of([incorrect("torch", 1e-2), incorrect("cupy", 2e-6)]);
-        let line = |report: &Report| first_lines(report, "--tables", None)[0].clone();
-        assert!(line(&report).starts_with("INCORRECT: fft N=8 f32 torch/v: "), "{}", line(&report));
-        report.environment.settings["versus"] = "numpy:cupy".into();
-        let expected = "INCORRECT: fft N=8 f32 cupy/v: error 2.0e-6, bound 1.0e-6 (1 more: --tables)";
-        assert_eq!(line(&report), expected);
-        report.rows.remove(1);
-        assert!(line(&report).starts_with("INCORRECT: fft N=8 f32 torch/v: "), "{}", line(&report));
     }
 }

@@ -33,11 +33,9 @@ const MAX_TIMED_ROWS: usize = 3;
 const COPIED: &str = "copied each call";
 
 /// Ranks of columns: where lines would be too long, those of the highest are left out first.
-mod rank {
-    pub(super) const CROSSOVER: u8 = 1;
-    pub(super) const REPAYMENT: u8 = 2;
-    pub(super) const TUNED: u8 = 3;
-}
+const CROSSOVER: u8 = 1;
+const REPAYMENT: u8 = 2;
+const TUNED: u8 = 3;
 
 /// The first screen of a report.
 pub struct FirstScreen {
@@ -218,11 +216,6 @@ impl RivalGroups {
             (false, None) => "all threads".into(),
         }
     }
-
-    /// The fastest row of each group, of rows of which the fastest is the first.
-    fn bests<'r, 'a>(&self, rows: &'r [TimedRow<'a>]) -> Vec<Option<&'r TimedRow<'a>>> {
-        self.names.iter().map(|name| rows.iter().find(|(row, _)| self.name(row) == *name)).collect()
-    }
 }
 
 /// The correct rows of a contender on any number of threads, the fastest first.
@@ -232,15 +225,6 @@ fn timed_rows<'a>(case: &Comparison<'a>, one: Contender) -> Vec<TimedRow<'a>> {
         rows.filter_map(|row| Some((*row, cost::estimate(row, Kind::Resident)?))).collect();
     rows.sort_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
     rows
-}
-
-impl<'a> Sweep<'a> {
-    /// The cases of a table: those with both contenders, or with times of the only one.
-    fn shown_cases(&self, only: Option<Contender>) -> Vec<&Comparison<'a>> {
-        let Some(one) = only else { return self.compared().collect() };
-        let cases = self.section.comparisons.iter().filter(|_| op::compares_sides(self.section.op));
-        cases.filter(|case| case.candidates(one, Kind::Resident).next().is_some()).collect()
-    }
 }
 
 impl<'a> Sweeps<'a> {
@@ -257,7 +241,14 @@ impl<'a> Sweeps<'a> {
         let only = self.only_contender();
         let mut rows = vec![];
         for sweep in &self.all {
-            let cases = sweep.shown_cases(only);
+            // Those with both contenders, or with times of the only one.
+            let has_times =
+                |case: &&Comparison<'_>, one| case.candidates(one, Kind::Resident).next().is_some();
+            let cases = sweep.section.comparisons.iter().filter(|_| op::compares_sides(sweep.section.op));
+            let cases: Vec<&Comparison<'a>> = match only {
+                Some(one) => cases.filter(|case| has_times(case, one)).collect(),
+                None => sweep.compared().collect(),
+            };
             let last = cases.len().saturating_sub(1);
             let shown = cases.into_iter().enumerate().skip(if every_case { 0 } else { last });
             rows.extend(shown.map(|(index, case)| (sweep, case, index == last)));
@@ -279,34 +270,30 @@ impl<'a> Sweeps<'a> {
         let repaid = rows.iter().any(|(_, case, _)| repayment(case).is_some());
         let copied: Vec<Kind> =
             [Kind::EndToEnd, Kind::EndToEndPinned].into_iter().filter(|kind| occurs(*kind)).collect();
-        let resident = ["data stays on the GPU"].into_iter().filter(|_| on_gpu);
+        let resident = if on_gpu { "data stays on the GPU" } else { "" };
         let best =
             if self.versus.is_named() || self.versus.is_tuned() { "faster" } else { "library or\u{a0}plain" };
         let mut columns = vec![Column::words("op"), Column::figures("N")];
         // Readers whose data is in ordinary memory look for a size first. The arrow says that it belongs to the column before.
-        let from = |groups: &[&'static str]| {
+        let from = |group: &'static str| {
             let heading = match self.versus.is_named() {
                 true => format!("←\u{a0}{} wins from N", self.versus.label(Contender::B)),
                 false => "←\u{a0}wins from N".into(),
             };
-            Column::words(heading).in_groups(groups.iter().copied()).ranked(rank::CROSSOVER)
+            Column::words(heading).in_group(group).ranked(CROSSOVER)
         };
         for kind in &copied {
             let memory = match kind {
                 Kind::EndToEndPinned => HostMemory::Pinned.name().to_owned(),
                 _ => self.memory(),
             };
-            columns.push(Column::words(memory).in_groups([COPIED]));
-            columns.extend((*kind == Kind::EndToEnd).then(|| from(&[COPIED])));
+            columns.push(Column::words(memory).in_group(COPIED));
+            columns.extend((*kind == Kind::EndToEnd).then(|| from(COPIED)));
         }
-        columns.push(Column::words(best).in_groups(resident.clone()));
-        columns.push(from(&resident.clone().collect::<Vec<_>>()));
-        columns.extend(
-            self.shows_tuned.then(|| Column::words("own code").in_groups(resident).ranked(rank::TUNED)),
-        );
-        columns.extend(
-            repaid.then(|| Column::words("repay copies").in_groups(["calls"]).ranked(rank::REPAYMENT)),
-        );
+        columns.push(Column::words(best).in_group(resident));
+        columns.push(from(resident));
+        columns.extend(self.shows_tuned.then(|| Column::words("own code").in_group(resident).ranked(TUNED)));
+        columns.extend(repaid.then(|| Column::words("repay copies").in_group("calls").ranked(REPAYMENT)));
         let of_case = |(sweep, case, is_largest): &(&Sweep<'_>, &Comparison<'_>, bool)| {
             let of_kind = |kind| case.pair(kind).map_or(NONE.into(), |pair| speed_up(&pair));
             let mut fields = vec![Field::from(sweep.name.as_str()), case.family.size_text(case.n).into()];
@@ -370,8 +357,9 @@ impl<'a> Sweeps<'a> {
                 names.variant(best).into(),
                 format!("{time}{mark}").into(),
             ];
+            let best_of = |name: &String| rows.iter().find(|(row, _)| groups.name(row) == *name);
             let others = match groups.are_several() {
-                true => groups.bests(&rows),
+                true => groups.names.iter().map(best_of).collect(),
                 false => vec![rows.get(1), rows.get(2..).and_then(<[_]>::last)],
             };
             let others = others.into_iter().map(|one| one.and_then(over).unwrap_or_else(|| NONE.into()));

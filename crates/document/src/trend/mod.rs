@@ -8,7 +8,7 @@ use gpubench_report::report::quantity::time_text;
 use gpubench_text::count::{and_more, counted};
 
 use self::labels::{also_changed, change, label, minute, other_operands, percent, revision, span, status};
-use crate::blocks::{Block, Document, DocumentSection};
+use crate::blocks::{Block, Document};
 
 /// The part of the document that a terminal shows: summary, changed series, counts of the others.
 pub fn blocks(trend: &Trend) -> Vec<Block> {
@@ -17,7 +17,7 @@ pub fn blocks(trend: &Trend) -> Vec<Block> {
     changed.sort_by(|a, b| b.newest_over_best().total_cmp(&a.newest_over_best()));
     let mut blocks = vec![Block::paragraph(summary(trend))];
     blocks.extend(Block::items(other_operands(trend)));
-    blocks.extend(changed.into_iter().map(|series| changes(trend, series)));
+    blocks.extend(changed.into_iter().filter_map(|series| changes(trend, series)));
     blocks.extend(Block::items(folded(trend)));
     blocks
 }
@@ -38,7 +38,7 @@ pub fn document(trend: &Trend) -> Document {
     ];
     let mut blocks = blocks(trend);
     blocks.extend(Block::items(left_out_text(&trend.left_out)));
-    blocks.extend(DocumentSection::new("Method", Block::items(method).into_iter().collect()).unless_empty());
+    blocks.extend(Block::section("Method", Block::items(method)));
     Document { title: "gpubench trend".into(), blocks }
 }
 
@@ -47,11 +47,8 @@ fn summary(trend: &Trend) -> String {
     let count = |holds: fn(&CellSeries) -> bool| trend.series.iter().filter(|series| holds(series)).count();
     let drifting = count(|series| series.fit.drift.is_some());
     let unconfirmed = count(|series| series.latest.is_some());
-    // A series that is too short to have a step says nothing about steps.
-    let can_step = count(|series| series.points.len() >= MIN_REPORTS) > 0;
     let mut found = vec![match count(|series| !series.steps.is_empty()) {
-        0 if can_step => "no steps".into(),
-        0 => format!("none with the {MIN_REPORTS} reports that a step needs"),
+        0 => "no steps".into(),
         stepped => format!("{stepped} with steps"),
     }];
     found.extend((drifting > 0).then(|| format!("{drifting} drifting")));
@@ -65,7 +62,7 @@ fn summary(trend: &Trend) -> String {
     )
 }
 
-fn changes(trend: &Trend, series: &CellSeries) -> Block {
+fn changes(trend: &Trend, series: &CellSeries) -> Option<Block> {
     let change = |(step, is_confirmed): (&TimeStep, bool)| {
         let first = &trend.reports[step.first_after];
         let reports = match (counted(step.reports_after, "report"), is_confirmed) {
@@ -85,7 +82,7 @@ fn changes(trend: &Trend, series: &CellSeries) -> Block {
     };
     let now = ("now".to_owned(), status(series).into());
     let facts = [now].into_iter().chain(series.changes().map(change)).collect();
-    Block::Section(DocumentSection::new(label(trend, series), vec![Block::Facts(facts)]))
+    Block::section(label(trend, series), [Block::Facts(facts)])
 }
 
 /// Summarizes steady series, unconfirmed changes, short series and missing times in a few lines.

@@ -42,7 +42,7 @@ impl Axis {
         let (low, high) = padded(&values, 0.05, 4.0);
         let (round, other): (Vec<u64>, Vec<u64>) = sizes.iter().partition(|n| is_round(**n));
         if round.len() < FEW_ROUND && !other.is_empty() {
-            return Axis::numbers(title, &values);
+            return Axis::decades(title, &values, plain);
         }
         let ticks = round.iter().map(|&n| Tick { value: n as f64, label: n.to_string() }).collect();
         let minor = other.iter().map(|&n| n as f64).collect();
@@ -64,16 +64,6 @@ impl Axis {
             both.filter(|(ratio, _)| (low..=high).contains(ratio)).collect()
         });
         Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor }
-    }
-
-    /// An axis of plain numbers that holds `values`.
-    pub(crate) fn numbers(title: &str, values: &[f64]) -> Axis {
-        Axis::decades(title, values, plain)
-    }
-
-    /// An axis of times in seconds that holds `values`.
-    pub(crate) fn times(title: &str, values: &[f64]) -> Axis {
-        Axis::decades(title, values, time_label)
     }
 
     /// A logarithmic axis that holds `values`, with round ones labelled by `label`.
@@ -159,7 +149,8 @@ impl Spacing {
         let mut values = vec![];
         for exponent in (low.log10().floor() as i32)..=(high.log10().ceil() as i32) {
             for tenths in 10..100 {
-                let value = scientific(tenths, exponent - 1);
+                // As close as its decimal text.
+                let value = format!("{tenths}e{}", exponent - 1).parse().unwrap_or(f64::NAN);
                 let labelled = self.tenths.contains(&tenths) && exponent.rem_euclid(self.decades) == 0;
                 // Between labels decades apart, more lines would only be clutter.
                 let line =
@@ -171,11 +162,6 @@ impl Spacing {
         }
         values
     }
-}
-
-/// `figure` times ten to the `exponent`, as close as its decimal text.
-fn scientific(figure: i32, exponent: i32) -> f64 {
-    format!("{figure}e{exponent}").parse().unwrap_or(f64::NAN)
 }
 
 /// The range of `values`, widened on both sides by a share of its logarithm, to a ratio of `least` at least.
@@ -193,21 +179,21 @@ fn held(value: f64) -> f64 {
 }
 
 /// `20 µs` for a round number of seconds.
-fn time_label(seconds: f64) -> String {
+pub(crate) fn time_label(seconds: f64) -> String {
     if !(1e-11..1e6).contains(&seconds) {
         return format!("{seconds:e} s");
     }
     let fits = |unit: f64| seconds / unit > 0.9995;
     let (unit, symbol) = TIME_UNITS.into_iter().find(|(unit, _)| fits(*unit)).unwrap_or(TIME_UNITS[3]);
-    format!("{} {symbol}", round(seconds / unit))
+    format!("{} {symbol}", plain(seconds / unit))
 }
 
 /// `GPU 10x`, `1x` or `CPU 10x`, for a ratio and its factor, which is at least 1.
 fn ratio_label(ratio: f64, factor: f64, versus: Versus<'_>) -> String {
     match ratio {
         1.0 => "1x".into(),
-        ratio if ratio > 1.0 => format!("{} {}x", versus.label(Contender::B), round(factor)),
-        _ => format!("{} {}x", versus.label(Contender::A), round(factor)),
+        ratio if ratio > 1.0 => format!("{} {}x", versus.label(Contender::B), plain(factor)),
+        _ => format!("{} {}x", versus.label(Contender::A), plain(factor)),
     }
 }
 
@@ -219,15 +205,6 @@ pub(crate) fn plain(figure: f64) -> String {
         figure if (figure - figure.round()).abs() < 1e-6 * figure => format!("{figure:.0}"),
         figure => three_digits(figure),
     }
-}
-
-/// A number near a round one without a needless fraction: `20`, `1.43`, `1e9`.
-fn round(figure: f64) -> String {
-    if figure >= 1e6 {
-        return format!("{figure:e}");
-    }
-    let whole = figure.round();
-    if (figure - whole).abs() < 1e-6 * figure { whole.to_string() } else { three_digits(figure) }
 }
 
 /// Values over more than this factor are on a logarithmic axis.
@@ -242,7 +219,7 @@ pub(crate) fn times_axis(title: &str, times: &[f64], levels: &[f64]) -> Axis {
     let (low, high) = span(times, levels);
     if high > MOST_LINEAR * low {
         let all: Vec<f64> = times.iter().chain(levels).copied().collect();
-        return Axis::times(&format!("{title} (log scale)"), &all);
+        return Axis::decades(&format!("{title} (log scale)"), &all, time_label);
     }
     let middle = f64::midpoint(low, high);
     let half = ((high - low) * 0.64).max(middle * LEAST_RANGE / 2.0);
@@ -251,10 +228,15 @@ pub(crate) fn times_axis(title: &str, times: &[f64], levels: &[f64]) -> Axis {
     let (unit, symbol) = TIME_UNITS.into_iter().find(|(unit, _)| high >= *unit).unwrap_or(TIME_UNITS[3]);
     let decimals = (-(step / unit).log10() - 1e-9).ceil().clamp(0.0, 9.0) as usize;
     // A step of 2.5 needs one digit more than its magnitude.
-    let decimals = decimals + usize::from(!is_whole(step / unit * 10f64.powi(decimals as i32)));
+    let last_digits = step / unit * 10f64.powi(decimals as i32);
+    let decimals = decimals + usize::from((last_digits - last_digits.round()).abs() >= 1e-6);
     let tick = |index: i64| {
         let value = index as f64 * step;
-        Tick { value, label: linear_label(value, unit, symbol, decimals) }
+        let label = match (1e-11..1e6).contains(&value.abs()) {
+            true => format!("{:.decimals$} {symbol}", value / unit),
+            false => format!("{value:.2e} s"),
+        };
+        Tick { value, label }
     };
     Axis::linear(title, (low, high), (first..=last).map(tick).collect())
 }
@@ -287,17 +269,6 @@ fn step(low: f64, high: f64) -> (f64, i64, i64) {
     few.or(enough.last()).copied().unwrap_or_else(|| multiples(min_step))
 }
 
-fn is_whole(value: f64) -> bool {
-    (value - value.round()).abs() < 1e-6
-}
-
-fn linear_label(value: f64, unit: f64, symbol: &str, decimals: usize) -> String {
-    if !(1e-11..1e6).contains(&value.abs()) {
-        return format!("{value:.2e} s");
-    }
-    format!("{:.decimals$} {symbol}", value / unit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -306,7 +277,7 @@ mod tests {
 
     #[test]
     fn many_decades_have_one_label_each() {
-        let axis = Axis::times("", &[7.68e-6, 0.7438]);
+        let axis = Axis::decades("", &[7.68e-6, 0.7438], time_label);
         assert_eq!(labels(&axis), ["10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s"]);
         assert!(axis.minor.contains(&2e-5));
     }
@@ -350,7 +321,7 @@ mod tests {
     #[test]
     fn the_ends_of_float64_have_finite_axes_with_short_labels() {
         for values in [[1e308, f64::MAX], [5e-324, 1e-323], [5e-324, f64::MAX], [1e-250, 1e250]] {
-            for axis in [Axis::times("", &values), ratios(&values)] {
+            for axis in [Axis::decades("", &values, time_label), ratios(&values)] {
                 assert!(0.0 < axis.low && axis.low < axis.high && axis.high.is_finite(), "{axis:?}");
                 assert!(values.iter().all(|&v| axis.fraction(v) > 0.0 && axis.fraction(v) < 1.0), "{axis:?}");
                 assert!((1..=15).contains(&axis.ticks.len()) && axis.minor.len() < 40, "{axis:?}");
@@ -387,7 +358,7 @@ mod tests {
             low in -9.0..3.0f64, width in 0.0..9.0f64,
         ) {
             let values = [10f64.powf(low), 10f64.powf(low + width)];
-            for axis in [Axis::times("", &values), ratios(&values)] {
+            for axis in [Axis::decades("", &values, time_label), ratios(&values)] {
                 prop_assert!(values.iter().all(|&v| axis.fraction(v) > 0.0 && axis.fraction(v) < 1.0));
                 prop_assert!((4..=15).contains(&axis.ticks.len()), "{:?}", labels(&axis));
                 prop_assert!(axis.ticks.is_sorted_by(|a, b| a.value < b.value));

@@ -132,9 +132,9 @@ pub(crate) fn grid(canvas: &Canvas, plane: &Plane<'_>) {
 
 /// The labels under the x axis.
 pub(crate) fn x_labels(canvas: &Canvas, plane: &Plane<'_>, em: f64) {
-    for label in below(plane, em) {
-        let place = (label.x, plane.area.bottom + 14.0 + em);
-        canvas.text(&label.text, place, kind(em, Role::Ink, Align::Center));
+    for (x, label) in below(plane, em) {
+        let place = (x, plane.area.bottom + 14.0 + em);
+        canvas.text(&label, place, kind(em, Role::Ink, Align::Center));
     }
 }
 

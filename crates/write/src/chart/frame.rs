@@ -62,12 +62,6 @@ pub(crate) enum LegendSample {
 impl LegendSample {
     /// The length of the sample in pixels.
     pub(crate) fn length(self) -> f64 {
-        match self {
-            LegendSample::Line(_) | LegendSample::Rule(_) => 64.0,
-            LegendSample::Marker(_)
-            | LegendSample::Mark(_)
-            | LegendSample::Crossover
-            | LegendSample::Swatch(_) => 26.0,
-        }
+        if matches!(self, LegendSample::Line(_) | LegendSample::Rule(_)) { 64.0 } else { 26.0 }
     }
 }

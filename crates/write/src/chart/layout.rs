@@ -83,8 +83,9 @@ impl<'a> FrameLayout<'a> {
             return FrameLayout { extent, picture, plane, legend, entries: vec![], legend_em: TEXT };
         }
         let bottom = above_captions(&frame.captions) - 112.0;
-        let (left, right) =
-            (MARGIN + labels + 16.0, picture.right - MARGIN - strip_width(&frame.legend) - 28.0);
+        let wide = |row: &LegendRow| indent(row) + width(row.text(), TEXT, weight(row));
+        let strip = (frame.legend.iter().map(wide).fold(0.0, f64::max) + 4.0).clamp(200.0, 480.0);
+        let (left, right) = (MARGIN + labels + 16.0, picture.right - MARGIN - strip - 28.0);
         let area = Rect { left, top: 172.0, right, bottom };
         let legend = Rect { left: right + 28.0, top: 172.0, right: picture.right - MARGIN, bottom };
         let (entries, legend_em) = entries(&frame.legend, &legend);
@@ -114,11 +115,6 @@ fn weight(row: &LegendRow) -> Weight {
 /// Room that a row's sample takes before its text.
 fn indent(row: &LegendRow) -> f64 {
     if let LegendRow::Entry(sample, _) = row { sample.length() + SAMPLE_GAP } else { 0.0 }
-}
-
-fn strip_width(rows: &[LegendRow]) -> f64 {
-    let wide = |row: &LegendRow| indent(row) + width(row.text(), TEXT, weight(row));
-    (rows.iter().map(wide).fold(0.0, f64::max) + 4.0).clamp(200.0, 480.0)
 }
 
 /// Places the legend's rows; what does not fit even when set small is counted in the last row.
@@ -160,22 +156,16 @@ fn lines(row: &LegendRow, strip: f64) -> Vec<(LegendRow, f64)> {
 /// Room between labels.
 const APART: f64 = 14.0;
 
-/// A text centred at `x`, under the x axis.
-pub(crate) struct TickLabel {
-    pub x: f64,
-    pub text: String,
-}
-
-/// The labels of the x axis that have room next to those before them and to the last, which always stays.
-pub(crate) fn below(plane: &Plane<'_>, em: f64) -> Vec<TickLabel> {
-    let wide = |label: &TickLabel| width(&label.text, em, Weight::Regular);
-    let apart = |left: &TickLabel, right: &TickLabel| {
-        right.x - left.x > f64::midpoint(wide(left), wide(right)) + APART
+/// The labels of the x axis, each with the place of its middle, that have room next to those before them and to the last, which always stays.
+pub(crate) fn below(plane: &Plane<'_>, em: f64) -> Vec<(f64, String)> {
+    let wide = |text: &str| width(text, em, Weight::Regular);
+    let apart = |left: &(f64, String), right: &(f64, String)| {
+        right.0 - left.0 > f64::midpoint(wide(&left.1), wide(&right.1)) + APART
     };
-    let label = |tick: &Tick| TickLabel { x: plane.across(tick.value), text: tick.label.clone() };
-    let mut labels: Vec<TickLabel> = plane.x.ticks.iter().map(label).collect();
+    let label = |tick: &Tick| (plane.across(tick.value), tick.label.clone());
+    let mut labels: Vec<(f64, String)> = plane.x.ticks.iter().map(label).collect();
     let Some(last) = labels.pop() else { return vec![] };
-    let mut kept: Vec<TickLabel> = vec![];
+    let mut kept: Vec<(f64, String)> = vec![];
     for label in labels {
         if kept.last().is_none_or(|before| apart(before, &label)) && apart(&label, &last) {
             kept.push(label);

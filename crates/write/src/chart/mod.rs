@@ -13,7 +13,6 @@ mod grid;
 pub(crate) mod layout;
 pub(crate) mod lines;
 mod overview;
-mod page;
 mod placing;
 mod plot;
 mod roofline;
@@ -28,26 +27,25 @@ use std::borrow::Cow;
 pub use crate::palette::Theme;
 use anyhow::Context;
 use gpubench_analysis::answer::Names;
-use gpubench_report::case::Cache;
 use gpubench_report::data::hash::fnv1a;
 use gpubench_report::report::Report;
 use gpubench_report::report::file::File;
 use gpubench_text::cut;
+use gpubench_text::grouped::distinct;
 use rayon::prelude::*;
 
 use canvas::Canvas;
 pub(crate) use canvas::SIZE;
-use frame::Frame;
+use frame::{Frame, LegendSample};
 use grid::GridChart;
 use layout::Extent;
 use lines::LineChart;
 use lines::quantity::Quantity;
 use overview::Overview;
-pub(crate) use page::{PageChart, PageRow, Plot, page_charts};
 pub use plot::{names, plot};
 use roofline::Roofline;
 pub use selection::{ChartKind, Selection};
-use sheet::{Sheet, sheets};
+use sheet::sheets;
 pub(crate) use svg::font_faces;
 use text::captions;
 
@@ -111,7 +109,7 @@ pub(crate) enum Chart {
 }
 
 impl Chart {
-    fn kind(&self) -> ChartKind {
+    pub(crate) fn kind(&self) -> ChartKind {
         match self {
             Chart::Overview(_) => ChartKind::Overview,
             Chart::Lines(chart) => chart.kind,
@@ -120,7 +118,7 @@ impl Chart {
         }
     }
 
-    fn frame(&self) -> &Frame {
+    pub(crate) fn frame(&self) -> &Frame {
         match self {
             Chart::Lines(chart) => &chart.frame,
             Chart::Grid(chart) => &chart.frame,
@@ -140,6 +138,31 @@ impl Chart {
         }
         canvas
     }
+
+    /// The drawings for a page, each with its heading, which is empty where there is one drawing. The page must have [`font_faces`] once, and
+    /// set the variables of the palette for each theme.
+    pub(crate) fn plots(&self) -> Vec<(&str, String)> {
+        match self {
+            Chart::Overview(chart) => {
+                let plot = |panel| svg::fragment(&overview::draw_alone(panel, &chart.y));
+                chart.panels.iter().map(|panel| (panel.heading.as_str(), plot(panel))).collect()
+            }
+            _ => vec![("", svg::fragment(&self.draw(Extent::Page)))],
+        }
+    }
+}
+
+/// Every chart of a report for a page, with the kinds together.
+pub(crate) fn page_charts(report: &Report) -> Vec<Chart> {
+    let selections = [Selection::Default, Selection::of([ChartKind::Roofline as usize])];
+    selections.into_iter().flat_map(|selection| charts(&[("", report)], selection)).collect()
+}
+
+/// The drawing of a sample of a legend, for a page.
+pub(crate) fn page_sample(sample: LegendSample) -> String {
+    let canvas = Canvas::new((sample.length() as u32, 26));
+    draw::sample(&canvas, sample, (0.0, 13.0), 1.0);
+    svg::fragment(&canvas)
 }
 
 /// The charts of one or several named reports. Of one: the overview, then speed-ups, grids, throughput and times by op,
@@ -153,7 +176,8 @@ pub(crate) fn charts(reports: &[(&str, &Report)], selection: Selection) -> Vec<C
     let alone = if let [(_, report)] = reports { Some(*report) } else { None };
     let mut charts = vec![];
     if let Some(report) = alone.filter(|_| selection.draws(ChartKind::Overview, true)) {
-        let captions = captions(caches(&sheets), text::OVERVIEW);
+        let caches = distinct(sheets.iter().map(|sheet| sheet.subject.cache));
+        let captions = captions(caches.first().copied().filter(|_| caches.len() == 1), text::OVERVIEW);
         charts.extend(overview::sheets(report, &sheets, &captions).into_iter().map(Chart::Overview));
     }
     for sheet in &sheets {
@@ -177,12 +201,6 @@ pub(crate) fn charts(reports: &[(&str, &Report)], selection: Selection) -> Vec<C
         charts.extend(roofline::charts(report, captions).into_iter().map(Chart::Roofline));
     }
     charts
-}
-
-/// The state of the caches that all sheets share.
-fn caches(sheets: &[Sheet<'_>]) -> Option<Cache> {
-    let first = sheets.first()?.subject.cache;
-    sheets.iter().all(|sheet| sheet.subject.cache == first).then_some(first)
 }
 
 /// The charts of one or several named reports as files, such as `speedup-matmul-f32.png`.

@@ -33,10 +33,13 @@ impl Room {
         self.areas.push(area);
     }
 
-    /// Keeps a line through the places free.
+    /// Keeps a line through the places free, by points near enough to each other to hit any label that the line crosses.
     pub(crate) fn keep_line(&mut self, path: &[CanvasPoint]) {
         for pair in path.windows(2) {
-            self.steps.extend(stepped(pair[0], pair[1]));
+            let (from, across, down) = (pair[0], pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
+            let count = (across.hypot(down) / 4.0).ceil().max(1.0);
+            let shares = (0..=count as usize).map(|index| index as f64 / count);
+            self.steps.extend(shares.map(|t| (from.0 + t * across, from.1 + t * down)));
         }
     }
 
@@ -72,15 +75,6 @@ impl Room {
         let candidates: Vec<Rect> = candidates.map(|(x, y)| Rect::around((inside(x), y), w, h)).collect();
         self.take(&candidates).map(|area| Placed { area, text: text.to_owned() })
     }
-}
-
-/// Points on a line, near enough to each other to hit any label that the line crosses.
-fn stepped(from: CanvasPoint, to: CanvasPoint) -> impl Iterator<Item = CanvasPoint> {
-    let count = ((to.0 - from.0).hypot(to.1 - from.1) / 4.0).ceil().max(1.0);
-    (0..=count as usize).map(move |index| {
-        let t = index as f64 / count;
-        (from.0 + t * (to.0 - from.0), from.1 + t * (to.1 - from.1))
-    })
 }
 
 #[cfg(test)]

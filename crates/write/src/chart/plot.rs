@@ -45,15 +45,10 @@ pub fn plot(
     }
     let files = files(reports, drawing)?;
     if files.is_empty() {
-        let is_measured =
-            reports.iter().any(|(_, report)| report.rows.iter().any(|row| row.execute.is_some()));
-        bail!(match is_measured {
-            true =>
-                "nothing to draw: speed-ups need times of both sides, and charts against size two sizes of an op; \
-                     print tables with 'gpubench show REPORT --tables'",
-            false =>
-                "nothing to draw: no row of the given reports is measured; see their report.md for the reasons",
-        });
+        bail!(
+            "nothing to draw: speed-ups need times of both sides, and charts against size two sizes of an op; \
+             print tables with 'gpubench show REPORT --tables'"
+        );
     }
     save_all_in_new(out, &files, force)
 }

@@ -3,9 +3,10 @@
 
 use gpubench_analysis::answer::crossover::crossovers;
 use gpubench_analysis::answer::{Comparison, Crossover, Names, Section, Versus, sections};
-use gpubench_ops::{self as op, OPS};
+use gpubench_ops::OPS;
 use gpubench_report::case::{Cache, DType, Family};
 use gpubench_report::report::Report;
+use gpubench_text::grouped::grouped;
 
 use super::lines::quantity::Quantity;
 
@@ -48,17 +49,6 @@ pub(crate) struct ChartSubject<'a> {
     pub cache: Cache,
 }
 
-impl<'a> ChartSubject<'a> {
-    fn of(section: &Section<'a>) -> ChartSubject<'a> {
-        ChartSubject { op: section.op, dtype: section.dtype, cache: section.cache }
-    }
-
-    /// A summary of the op; empty for an unknown one.
-    pub(crate) fn summary(&self) -> &'static str {
-        op::find(self.op).map_or("", |op| op.about().summary)
-    }
-}
-
 /// The parts of the charts about one subject.
 pub(crate) struct Sheet<'a> {
     pub(crate) subject: ChartSubject<'a>,
@@ -73,21 +63,14 @@ pub(crate) struct Sheet<'a> {
 impl<'a> Sheet<'a> {
     /// The sheets of the families with several sizes; charts have the family in title and name.
     pub(crate) fn by_family(&self) -> Vec<Sheet<'a>> {
-        let mut sheets: Vec<(Family<'a>, Sheet<'a>)> = vec![];
-        for part in &self.parts {
-            for section in part.section.by_family().filter(|section| section.comparisons.len() > 1) {
-                let family = section.common_family();
-                let part = Part { section, crossovers: vec![], shows_family: false, ..*part };
-                match sheets.iter_mut().find(|(known, _)| *known == family) {
-                    Some((_, sheet)) => sheet.parts.push(part),
-                    None => {
-                        let sheet = Sheet { parts: vec![part], suffix: family.suffix(), ..*self };
-                        sheets.push((family, sheet));
-                    }
-                }
-            }
-        }
-        sheets.into_iter().map(|(_, sheet)| sheet).collect()
+        let of_part = |part: &Part<'a>| {
+            let sections = part.section.by_family().filter(|section| section.comparisons.len() > 1);
+            let part =
+                |section: Section<'a>| Part { section, crossovers: vec![], shows_family: false, ..*part };
+            sections.map(|section| (section.common_family(), part(section))).collect::<Vec<_>>()
+        };
+        let by_family = grouped(self.parts.iter().flat_map(of_part)).into_iter();
+        by_family.map(|(family, parts)| Sheet { parts, suffix: family.suffix(), ..*self }).collect()
     }
 
     /// The unit of the throughput of its op; `None` where latency limits it.
@@ -108,10 +91,13 @@ impl<'a> Sheet<'a> {
         format!("{kind}-{op}-{dtype}{cache}{}", self.suffix)
     }
 
-    /// `spmv, float32, density 0.05`; families that differ are in the names of series.
+    /// `spmv, float32, density 0.05, cold cache`, as far as all series share these and they need to be said.
     pub(crate) fn heading(&self) -> String {
-        let ChartSubject { op, dtype, .. } = self.subject;
-        format!("{op}, {}{}", dtype.words(), self.circumstances())
+        let ChartSubject { op, dtype, cache } = self.subject;
+        let shared = self.parts.first().filter(|part| !part.shows_family);
+        let family = shared.map(|part| part.section.common_family()).unwrap_or_default();
+        let cache = if self.shows_cache { format!(", {cache} cache") } else { String::new() };
+        format!("{op}, {}{}{cache}", dtype.words(), family.clause())
     }
 
     /// `N, size of the square operands (log scale)`, without what does not hold for other shapes.
@@ -120,35 +106,20 @@ impl<'a> Sheet<'a> {
         let is_square = cases.all(|comparison| comparison.family.shape.is_none());
         format!("N{} (log scale)", if is_square { ", size of the square operands" } else { "" })
     }
-
-    /// `, density 0.05, cold cache`, as far as they are the same for all series and need to be said.
-    fn circumstances(&self) -> String {
-        let shared = self.parts.first().filter(|part| !part.shows_family);
-        let family = shared.map(|part| part.section.common_family()).unwrap_or_default();
-        let cache = self.shows_cache.then(|| format!(", {} cache", self.subject.cache));
-        family.clause() + &cache.unwrap_or_default()
-    }
 }
 
 /// The sheets of one or several reports, with the names of the rows of each.
 pub(crate) fn sheets<'a>(reports: &[(&'a str, &'a Report)], names: &'a [Names]) -> Vec<Sheet<'a>> {
-    let mut sheets: Vec<Sheet<'a>> = vec![];
-    for (&(name, report), names) in reports.iter().zip(names) {
+    let parts = reports.iter().zip(names).flat_map(|(&(name, report), names)| {
         let name = if reports.len() > 1 { name } else { "" };
-        for section in sections(report) {
-            let subject = ChartSubject::of(&section);
+        sections(report).into_iter().map(move |section| {
+            let subject = ChartSubject { op: section.op, dtype: section.dtype, cache: section.cache };
             let crossovers = crossovers(&section);
-            let part = Part { name, report, names, section, crossovers, shows_family: false };
-            match sheets.iter_mut().find(|sheet| sheet.subject == subject) {
-                Some(sheet) => sheet.parts.push(part),
-                None => {
-                    let sheet =
-                        Sheet { subject, parts: vec![part], shows_cache: false, suffix: String::new() };
-                    sheets.push(sheet);
-                }
-            }
-        }
-    }
+            (subject, Part { name, report, names, section, crossovers, shows_family: false })
+        })
+    });
+    let sheet = |(subject, parts)| Sheet { subject, parts, shows_cache: false, suffix: String::new() };
+    let mut sheets: Vec<Sheet<'a>> = grouped(parts).into_iter().map(sheet).collect();
     let shows_cache = Cache::ALL.iter().all(|cache| sheets.iter().any(|sheet| sheet.subject.cache == *cache));
     for sheet in &mut sheets {
         let comparisons = sheet.parts.iter().flat_map(|part| &part.section.comparisons);

@@ -9,58 +9,47 @@ use super::canvas::{Align, Canvas, CanvasShape, Paint, Pixel, SCALE, Type};
 use super::font::{MEDIUM, REGULAR, Weight};
 use super::geometry::CanvasPoint;
 
-/// The way in which a drawing refers to colours.
-#[derive(Clone, Copy)]
-enum Colors {
-    /// The colours of a theme.
-    Fixed(Theme),
-    /// Variables of CSS, which the page around it sets.
-    Variables,
-}
-
 /// A file with its font inside, in the colours of a theme.
 pub(crate) fn file(canvas: &Canvas, theme: Theme) -> String {
     let style = format!("<style>{}</style>\n", font_faces());
-    written(canvas, Colors::Fixed(theme), &style)
+    written(canvas, Some(theme), &style)
 }
 
 /// An `svg` element for a page that has [`font_faces`] and sets the variables of the palette.
 pub(crate) fn fragment(canvas: &Canvas) -> String {
-    written(canvas, Colors::Variables, "")
+    written(canvas, None, "")
 }
 
-/// The picture, with `head` before anything drawn.
-fn written(canvas: &Canvas, colors: Colors, head: &str) -> String {
+/// The picture, with `head` before anything drawn; in the colours of a theme, or in variables of CSS, which the page around it sets.
+fn written(canvas: &Canvas, theme: Option<Theme>, head: &str) -> String {
     let (width, height) = canvas.size;
     let (large_width, large_height) = (width * SCALE, height * SCALE);
-    let shapes: String = canvas.shapes.borrow().iter().map(|shape| element(shape, colors)).collect();
+    let shapes: String = canvas.shapes.borrow().iter().map(|shape| element(shape, theme)).collect();
     format!(
         "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {large_width} {large_height}\" \
          xmlns=\"http://www.w3.org/2000/svg\">\n{head}{shapes}</svg>\n"
     )
 }
 
-impl Colors {
-    /// The colour, and the opacity as an attribute.
-    fn paint(self, paint: Paint) -> (String, String) {
-        let attribute = |opacity: String| format!(" opacity=\"{opacity}\"");
-        match self {
-            Colors::Fixed(theme) => {
-                let ((red, green, blue), opacity) = paint.seen(theme);
-                (format!("#{red:02X}{green:02X}{blue:02X}"), attribute(opacity.to_string()))
-            }
-            Colors::Variables => {
-                let (color, opacity) = paint.variables();
-                (color, opacity.map(attribute).unwrap_or_default())
-            }
+/// The colour, and the opacity as an attribute.
+fn painted(paint: Paint, theme: Option<Theme>) -> (String, String) {
+    let attribute = |opacity: String| format!(" opacity=\"{opacity}\"");
+    match theme {
+        Some(theme) => {
+            let ((red, green, blue), opacity) = paint.seen(theme);
+            (format!("#{red:02X}{green:02X}{blue:02X}"), attribute(opacity.to_string()))
+        }
+        None => {
+            let (color, opacity) = paint.variables();
+            (color, opacity.map(attribute).unwrap_or_default())
         }
     }
 }
 
-fn element(shape: &CanvasShape, colors: Colors) -> String {
+fn element(shape: &CanvasShape, theme: Option<Theme>) -> String {
     match shape {
         CanvasShape::Rectangle([(left, top), (right, bottom)], paint) => {
-            let (color, opacity) = colors.paint(*paint);
+            let (color, opacity) = painted(*paint, theme);
             let (width, height) = (right - left, bottom - top);
             format!(
                 "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"{opacity} fill=\"{color}\" \
@@ -68,18 +57,18 @@ fn element(shape: &CanvasShape, colors: Colors) -> String {
             )
         }
         CanvasShape::Polygon(corners, paint) => {
-            let ((color, opacity), path) = (colors.paint(*paint), path(corners));
+            let ((color, opacity), path) = (painted(*paint, theme), path(corners));
             format!("<path{opacity} fill=\"{color}\" d=\"{path}z\"/>\n")
         }
         CanvasShape::Line(points, paint, width) => {
-            let ((color, opacity), path) = (colors.paint(*paint), path(points));
+            let ((color, opacity), path) = (painted(*paint, theme), path(points));
             format!(
                 "<path fill=\"none\"{opacity} stroke=\"{color}\" stroke-width=\"{width}\" d=\"{path}\"/>\n"
             )
         }
-        CanvasShape::Text(text, place, kind) => text_element(text, *place, *kind, colors),
+        CanvasShape::Text(text, place, kind) => text_element(text, *place, *kind, theme),
         // A file is drawn where nothing points at it.
-        CanvasShape::Note(..) if matches!(colors, Colors::Fixed(_)) => String::new(),
+        CanvasShape::Note(..) if theme.is_some() => String::new(),
         CanvasShape::Note(text, (x, y), radius) => format!(
             "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"none\" pointer-events=\"all\"><title>{}</title></circle>\n",
             xml(text)
@@ -87,7 +76,7 @@ fn element(shape: &CanvasShape, colors: Colors) -> String {
     }
 }
 
-fn text_element(text: &str, (x, y): CanvasPoint, kind: Type, colors: Colors) -> String {
+fn text_element(text: &str, (x, y): CanvasPoint, kind: Type, theme: Option<Theme>) -> String {
     let scale = f64::from(SCALE);
     let em = kind.em * scale;
     let anchor = match kind.align {
@@ -101,12 +90,9 @@ fn text_element(text: &str, (x, y): CanvasPoint, kind: Type, colors: Colors) -> 
     let weight = if kind.weight == Weight::Medium { " font-weight=\"bold\"" } else { "" };
     // The last digit of the size is that of plotters' writer, so that files keep every byte.
     let size = em * 1.24 / 1.24;
-    let ((color, opacity), text) = (colors.paint(kind.paint), xml(text));
+    let ((color, opacity), text) = (painted(kind.paint, theme), xml(text));
     // Texts of a fragment have the family of the page around it.
-    let family = match colors {
-        Colors::Fixed(_) => " font-family=\"Roboto, Helvetica, Arial, sans-serif\"",
-        Colors::Variables => "",
-    };
+    let family = theme.map_or("", |_| " font-family=\"Roboto, Helvetica, Arial, sans-serif\"");
     format!(
         "<text x=\"{left}\" y=\"{top}\" dy=\"0.76em\" text-anchor=\"{anchor}\"{family} \
          font-size=\"{size}\"{opacity} fill=\"{color}\"{weight}>\n{text}\n</text>\n"

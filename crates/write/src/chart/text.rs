@@ -18,12 +18,6 @@ pub(crate) fn name(versus: Versus<'_>, one: Contender) -> String {
     }
 }
 
-/// The reservations about a speed-up: `?` where the interval includes 1, `!` where a time has grade D.
-pub(crate) fn marks_text(pair: &Pair<'_>) -> String {
-    let tie = if pair.speed_up.winner().is_none() { "?" } else { "" };
-    format!("{tie}{}", if pair.is_unreliable() { "!" } else { "" })
-}
-
 /// The label of a speed-up: `12x` where B is faster, `CPU 2.9x` where A is, with its marks.
 pub(crate) fn ratio_text(pair: &Pair<'_>) -> String {
     let factor = pair.speed_up.factor();
@@ -33,7 +27,8 @@ pub(crate) fn ratio_text(pair: &Pair<'_>) -> String {
         Contender::A => format!("{} ", pair.versus.label(Contender::A)),
         Contender::B => String::new(),
     };
-    format!("{leader}{text}{}", marks_text(pair))
+    let tie = if pair.speed_up.winner().is_none() { "?" } else { "" };
+    format!("{leader}{text}{tie}{}", if pair.is_unreliable() { "!" } else { "" })
 }
 
 /// What points, bands and marks of a chart are: `{b}` is B's name, and `{side}` empty where the contenders have names. And whether

@@ -2,12 +2,12 @@
 
 use gpubench_document::table::{Column, Field, Table};
 use gpubench_report::format::Makes;
-use gpubench_report::shape::Shape;
 use gpubench_text::csv::number;
 use gpubench_text::words::json_word;
 
 use super::ComparisonFormat;
 use super::names::names;
+use crate::csv::{CASE, case_fields};
 use gpubench_analysis::compare::result::Measured;
 use gpubench_analysis::compare::{Change, Comparison};
 
@@ -21,15 +21,8 @@ pub(crate) static CSV: ComparisonFormat = ComparisonFormat {
 /// A heading, and the function for its fields.
 type Shown<T> = (&'static str, fn(&T) -> String);
 
-/// The columns after the cell's name, in order.
+/// The columns after the cell's name and case, in order.
 const COLUMNS: &[Shown<Change>] = &[
-    ("op", |cell| cell.cell().case.op.clone()),
-    ("n", |cell| cell.cell().case.n.to_string()),
-    ("dtype", |cell| cell.cell().case.dtype.name().into()),
-    ("shape", |cell| cell.cell().case.shape.as_ref().map(Shape::to_string).unwrap_or_default()),
-    ("density", |cell| number(cell.cell().case.density)),
-    ("matrix", |cell| cell.cell().case.matrix.clone().unwrap_or_default()),
-    ("seed", |cell| cell.cell().case.seed.to_string()),
     ("backend", |cell| cell.cell().backend.clone()),
     ("variant", |cell| cell.cell().variant.clone()),
     ("cache", |cell| cell.cell().cache.name().into()),
@@ -65,13 +58,19 @@ fn cells(comparison: &Comparison) -> String {
     let sides = ["old", "new"].into_iter();
     let sides = sides.flat_map(|side| FIGURES.iter().map(move |(figure, _)| format!("{side}_{figure}")));
     let headings = COLUMNS.iter().map(|(heading, _)| (*heading).to_owned());
-    let headings = std::iter::once("cell".to_owned()).chain(headings).chain(sides);
+    let headings =
+        ["cell"].iter().chain(&CASE).map(|heading| (*heading).to_owned()).chain(headings).chain(sides);
     let fields = |(change, name): (&Change, String)| {
         let fields = COLUMNS.iter().map(|(_, field)| field(change));
         let sides = [&change.old, &change.new]
             .into_iter()
             .flat_map(|side| FIGURES.iter().map(|(_, figure)| side.as_ref().map(figure).unwrap_or_default()));
-        std::iter::once(name).chain(fields).chain(sides).map(Field::from).collect()
+        std::iter::once(name)
+            .chain(case_fields(&change.cell().case))
+            .chain(fields)
+            .chain(sides)
+            .map(Field::from)
+            .collect()
     };
     let rows = comparison.cells.iter().zip(names(comparison)).map(fields).collect();
     crate::csv::table(&Table::untitled(headings.map(Column::words).collect(), rows))

@@ -1,7 +1,7 @@
 //! Writes workflow commands, which GitHub shows as annotations.
 
+use gpubench_analysis::compare::Severity;
 use gpubench_analysis::compare::result::{Change, Comparison, Conclusion};
-use gpubench_analysis::compare::{Severity, Verdict};
 use gpubench_document::comparison::{phrases, summary};
 use gpubench_report::format::Makes;
 use gpubench_text::cut::fitted;
@@ -22,47 +22,29 @@ const MAX_ANNOTATIONS: usize = 10;
 
 const MAX_MESSAGE_CHARS: usize = 1000;
 
-#[derive(Clone, Copy, PartialEq)]
-enum Level {
-    Error,
-    Warning,
-    Notice,
-}
-
-/// A message on the page of a workflow run.
-struct Annotation {
-    level: Level,
-    title: String,
-    message: String,
-}
+/// A message on the page of a workflow run: its level, which is `error`, `warning` or `notice`, its title and its text.
+type Annotation = (&'static str, String, String);
 
 fn text(comparison: &Comparison) -> String {
-    let found = annotations(comparison);
-    let (mut shown, mut dropped) = (Vec::new(), [0; 2]);
-    for annotation in found {
-        let is_same = |other: &&Annotation| other.level == annotation.level;
+    let own_level = match comparison.gate.conclusion {
+        Conclusion::Regression | Conclusion::NotComparable => "error",
+        Conclusion::Inconclusive => "warning",
+        Conclusion::Pass | Conclusion::RatiosOnly => "notice",
+    };
+    let annotations = annotations(comparison);
+    let (mut shown, mut message) = (vec![], summary::one_line(comparison));
+    for level in ["error", "warning"] {
+        let of_level: Vec<&Annotation> = annotations.iter().filter(|found| found.0 == level).collect();
         // The summary is the first annotation of its level.
-        let summary = usize::from(level(comparison) == annotation.level);
-        if shown.iter().filter(is_same).count() + summary < MAX_ANNOTATIONS {
-            shown.push(annotation);
-        } else {
-            dropped[usize::from(annotation.level != Level::Error)] += 1;
+        let room = MAX_ANNOTATIONS - usize::from(own_level == level);
+        let (fitting, more) = of_level.split_at(of_level.len().min(room));
+        shown.extend_from_slice(fitting);
+        if !more.is_empty() {
+            message += &format!("; {} more {level}s are not shown (--format md lists them)", more.len());
         }
     }
-    let mut message = summary::one_line(comparison);
-    for (count, words) in dropped.into_iter().zip(["errors", "warnings"]).filter(|(count, _)| *count > 0) {
-        message.push_str(&format!("; {count} more {words} are not shown (--format md lists them)"));
-    }
-    let summary = Annotation::new(level(comparison), "gpubench compare".into(), message, None);
-    std::iter::once(&summary).chain(&shown).map(Annotation::command).collect()
-}
-
-fn level(comparison: &Comparison) -> Level {
-    match comparison.gate.conclusion {
-        Conclusion::Regression | Conclusion::NotComparable => Level::Error,
-        Conclusion::Inconclusive => Level::Warning,
-        Conclusion::Pass | Conclusion::RatiosOnly => Level::Notice,
-    }
+    let summary = (own_level, "gpubench compare".to_owned(), message);
+    std::iter::once(&summary).chain(shown).map(command).collect()
 }
 
 /// Returns blocking differences, disturbances, regressions, inconclusive cells and other differences, in this order.
@@ -71,53 +53,40 @@ fn annotations(comparison: &Comparison) -> Vec<Annotation> {
         let of = comparison.environment.iter().filter(move |difference| difference.severity == severity);
         of.map(move |difference| {
             let message = format!("OLD has {}, NEW has {}", difference.old, difference.new);
-            Annotation::new(level, format!("{} differs", difference.fact), message, None)
+            (level, format!("{} differs", difference.fact), message)
         })
     };
     let is_blocked = comparison.gate.conclusion == Conclusion::NotComparable;
-    let blocked = if is_blocked { Level::Error } else { Level::Warning };
+    let blocked = if is_blocked { "error" } else { "warning" };
     let mut found: Vec<Annotation> = differences(Severity::Block, blocked).collect();
-    found.extend(differences(Severity::Inconclusive, Level::Warning));
+    found.extend(differences(Severity::Inconclusive, "warning"));
     let cells = || comparison.cells.iter().zip(names(comparison));
     let regressions = cells().filter(|(change, _)| change.verdict.is_regression());
-    found.extend(regressions.map(|(change, name)| of_cell(Level::Error, change, &name)));
+    found.extend(regressions.map(|(change, name)| of_cell("error", change, &name)));
     let slower = comparison.mean_changes.iter().filter(|mean| mean.is_regression());
     found.extend(slower.map(|mean| {
         let title = format!("mean slower: {}", mean.name());
-        Annotation::new(Level::Error, title, mean.reason.clone(), mean.next.as_deref())
+        ("error", title, with_next(mean.reason.clone(), mean.next.as_deref()))
     }));
     let unresolved = cells().filter(|(change, _)| comparison.blocks_pass(change));
-    found.extend(unresolved.map(|(change, name)| of_cell(Level::Warning, change, &name)));
-    found.extend(differences(Severity::Warn, Level::Warning));
+    found.extend(unresolved.map(|(change, name)| of_cell("warning", change, &name)));
+    found.extend(differences(Severity::Warn, "warning"));
     found
 }
 
-fn of_cell(level: Level, change: &Change, name: &str) -> Annotation {
-    let is_complete = change.verdict != Verdict::Inconclusive || phrases::reason_has_change(change);
-    let figures = phrases::change_with_interval(change).filter(|_| !is_complete);
-    let figures = figures.map(|figures| format!("; {figures}")).unwrap_or_default();
-    let (title, message) =
-        (format!("{}: {name}", phrases::verdict(change)), format!("{}{figures}", change.reason));
-    Annotation::new(level, title, message, change.next.as_deref())
+fn of_cell(level: &'static str, change: &Change, name: &str) -> Annotation {
+    let message = with_next(change.reason.clone(), change.next.as_deref());
+    (level, format!("{}: {name}", phrases::verdict(change)), message)
 }
 
-impl Annotation {
-    fn new(level: Level, title: String, mut message: String, next: Option<&str>) -> Annotation {
-        message.extend(next.map(|next| format!("; next: {next}")));
-        Annotation { level, title, message }
-    }
+fn with_next(message: String, next: Option<&str>) -> String {
+    message + &next.map(|next| format!("; next: {next}")).unwrap_or_default()
+}
 
-    /// Formats the command with its line end: `::error title=slower%3A matmul/...::1.31x slower`.
-    fn command(&self) -> String {
-        let level = match self.level {
-            Level::Error => "error",
-            Level::Warning => "warning",
-            Level::Notice => "notice",
-        };
-        let (title, message) =
-            (fitted(&self.title, MAX_MESSAGE_CHARS), fitted(&self.message, MAX_MESSAGE_CHARS));
-        format!("::{level} title={}::{}\n", property(&title), data(&message))
-    }
+/// Formats the command with its line end: `::error title=slower%3A matmul/...::1.31x slower`.
+fn command((level, title, message): &Annotation) -> String {
+    let [title, message] = [title, message].map(|text| fitted(text, MAX_MESSAGE_CHARS));
+    format!("::{level} title={}::{}\n", property(&title), data(&message))
 }
 
 /// Escapes the message of a command like `escapeData` of `@actions/core`.
@@ -133,24 +102,20 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_analysis::compare::example;
+    use gpubench_analysis::compare::{Verdict, example};
 
     #[test]
     fn annotations_are_escaped_as_the_runner_reads_them() {
         assert_eq!(property("50%: a, b\n"), "50%25%3A a%2C b%0A");
         assert_eq!(data("50%: a, b\r\n"), "50%25: a, b%0D%0A");
         let text = text(&example::full());
-        let expected = "::error title=slower%3A matmul/N=4096/f32/cuda/cublas/cold::\
-            1.31x slower (1.28 to 1.34); next: look at what changed between both revisions\n";
-        assert!(text.contains(expected), "{text}");
-        assert!(
-            text.starts_with("::error title=gpubench compare::regression (exit code 1); 11 compared: "),
-            "{text}"
-        );
-        assert!(
-            text.contains("\n::warning title=driver differs::OLD has 580.65.06, NEW has 580.82.07\n"),
-            "{text}"
-        );
+        assert!(text.starts_with("::error title=gpubench compare::regression (exit code 1); 11 compared: "));
+        for expected in [
+            "\n::error title=slower%3A matmul/N=4096/f32/cuda/cublas/cold::1.31x slower (1.28 to 1.34); next: look at ",
+            "\n::warning title=driver differs::OLD has 580.65.06, NEW has 580.82.07\n",
+        ] {
+            assert!(text.contains(expected), "{expected}: {text}");
+        }
     }
 
     #[test]
@@ -161,11 +126,9 @@ mod tests {
         let count = |level: &str| text.lines().filter(|line| line.starts_with(level)).count();
         assert_eq!((count("::error "), count("::warning "), count("::notice ")), (10, 10, 0));
         let first = text.lines().next().unwrap();
-        assert!(
-            first.contains("; 112 more errors are not shown (--format md lists them)")
-                && first.contains("; 111 more warnings"),
-            "{first}"
-        );
+        for more in ["; 112 more errors are not shown (--format md lists them)", "; 111 more warnings"] {
+            assert!(first.contains(more), "{first}");
+        }
     }
 
     #[test]

@@ -5,7 +5,9 @@
 
 use std::fmt::Write;
 
-use gpubench_analysis::compare::result::{Change, Comparison, Conclusion, MeanChange};
+use gpubench_analysis::compare::result::{
+    Change, Comparison, Conclusion, JudgedSubject, Judgement, MeanChange,
+};
 use gpubench_analysis::compare::{Severity, Verdict};
 use gpubench_document::comparison::phrases;
 use gpubench_report::format::Makes;
@@ -102,16 +104,8 @@ fn cell(comparison: &Comparison, change: &Change, name: String) -> TestCase {
     };
     let accepted =
         if change.is_open() && matches!(outcome, TestOutcome::Skipped) { "accepted: " } else { "" };
-    let figures = phrases::change_with_interval(change).filter(|_| !phrases::reason_has_change(change));
-    TestCase {
-        suite: change.cell().case.op.clone(),
-        name,
-        time: change.new.as_ref().map(|measured| measured.median_s),
-        outcome,
-        kind: json_word(&change.verdict),
-        message: format!("{accepted}{}: {}", phrases::verdict(change), change.reason),
-        details: details(change.next.as_deref(), figures, change.p_corrected, change.threshold),
-    }
+    let case = judged(change.cell().case.op.clone(), name, outcome, change);
+    TestCase { message: format!("{accepted}{}", case.message), ..case }
 }
 
 /// Returns the test case of a geometric mean. An inconclusive mean passes, because it does not affect the gate.
@@ -121,31 +115,32 @@ fn mean(comparison: &Comparison, change: &MeanChange) -> TestCase {
         Verdict::NotJudged => TestOutcome::Skipped,
         _ => TestOutcome::Passed,
     };
-    TestCase {
-        suite: "mean".into(),
-        name: change.key(),
-        time: None,
-        outcome,
-        kind: json_word(&change.verdict),
-        message: format!("{}: {}", phrases::verdict(change), change.reason),
-        details: details(change.next.as_deref(), None, change.p_corrected, change.threshold),
-    }
+    judged("mean".into(), change.key(), outcome, change)
 }
 
-/// Returns the next step, the change and the p-value with the threshold, as far as they are known, one per line.
-fn details(
-    next: Option<&str>,
-    figures: Option<String>,
-    p_corrected: Option<f64>,
-    threshold: f64,
-) -> Vec<String> {
-    let p = |p| format!("p: {}; threshold: {}", phrases::p_value(p), phrases::percent(threshold));
-    let lines = [
-        next.map(|next| format!("next: {next}")),
-        figures.map(|figures| format!("change: {figures}")),
-        p_corrected.map(p),
+/// Returns a test case whose details are the next step, the change and the p-value with the threshold, as far as they are known.
+fn judged<T: JudgedSubject>(
+    suite: String,
+    name: String,
+    outcome: TestOutcome,
+    judged: &Judgement<T>,
+) -> TestCase {
+    let p = |p| format!("p: {}; threshold: {}", phrases::p_value(p), phrases::percent(judged.threshold));
+    let figures = judged.change().filter(|_| phrases::reason_after_change(judged).is_none());
+    let details = [
+        judged.next.as_ref().map(|next| format!("next: {next}")),
+        figures.map(|figures| format!("change: {}", figures.with_interval())),
+        judged.p_corrected.map(p),
     ];
-    lines.into_iter().flatten().collect()
+    TestCase {
+        suite,
+        name,
+        time: judged.new.as_ref().map(|measured| measured.median_s),
+        outcome,
+        kind: json_word(&judged.verdict),
+        message: format!("{}: {}", phrases::verdict(judged), judged.reason),
+        details: details.into_iter().flatten().collect(),
+    }
 }
 
 /// Formats the attributes that count test cases.

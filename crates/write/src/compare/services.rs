@@ -1,7 +1,6 @@
 //! The times of NEW, as JSON for services that chart or store them: Bencher and github-action-benchmark.
 
 use gpubench_analysis::compare::{Change, Comparison};
-use gpubench_document::comparison::phrases;
 use gpubench_report::format::Makes;
 use gpubench_text::words::json_word;
 use serde_json::{Map, Value, json};
@@ -55,8 +54,8 @@ fn benchmark(comparison: &Comparison) -> String {
         let Some(new) = &change.new else { continue };
         let verdict = json_word(&change.verdict);
         let mut extra = format!("verdict: {verdict}\nruns: {}\nsamples: {}", new.runs, new.samples);
-        if let Some(change) = phrases::change_with_interval(change) {
-            extra.push_str(&format!("\nchange: {change}"));
+        if let Some(change) = change.change() {
+            extra.push_str(&format!("\nchange: {}", change.with_interval()));
         }
         let mut entry = json!({ "name": name, "unit": "ns", "value": value, "extra": extra });
         if let Some(variation) = change.variation_between_runs {

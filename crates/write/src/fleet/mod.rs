@@ -52,7 +52,7 @@ pub static FORMATS: Formats<Fleet, Screen> = Formats {
             by_default: false,
             makes: Makes::Text("fleet.html", |fleet, _| {
                 let document = FleetOverview::of(fleet).document();
-                page_with(&fleet.named().collect::<Vec<_>>(), &document.blocks)
+                Ok(page_with(&fleet.named().collect::<Vec<_>>(), &document.blocks))
             }),
         },
     ],

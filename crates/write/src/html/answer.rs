@@ -1,7 +1,7 @@
 //! The answer of one report: incorrect answers, the sentence about all ops, and the table of the first screen.
 
 use gpubench_analysis::answer::Versus;
-use gpubench_document::blocks::{Block, DocumentSection};
+use gpubench_document::blocks::Block;
 use gpubench_document::report::problems::first_lines;
 use gpubench_document::report::screen::legend;
 use gpubench_document::report::sentences::paragraph;
@@ -20,11 +20,10 @@ pub(crate) fn answer(report: &Report) -> Html {
     let lead = paragraph(report).into_iter().next().unwrap_or_else(|| title(report));
     // The name of a contender stays as it is.
     let lead = if Versus::of(report).is_named() { lead } else { capitalised(&lead) };
-    let legend =
-        DocumentSection { is_folded: true, ..DocumentSection::new("What the columns mean", vec![legend()]) };
-    let table = Sweeps::of(report).table(false);
-    let blocks = table.map(|table| blocks(&[Block::Table(table), Block::Section(legend)], 2, ""));
-    early.and(classed("p", "lead").holding(lead)).and(blocks.unwrap_or_default())
+    let table = Sweeps::of(report).table(false).map(Block::Table);
+    let legend = Block::folded("What the columns mean", table.is_some().then(legend));
+    let shown: Vec<Block> = table.into_iter().chain(legend).collect();
+    early.and(classed("p", "lead").holding(lead)).and(blocks(&shown, 2, ""))
 }
 
 #[cfg(test)]

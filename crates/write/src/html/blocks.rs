@@ -107,7 +107,7 @@ pub(super) fn table(table: &Table) -> Element {
 }
 
 fn has_groups(table: &Table) -> bool {
-    table.columns.iter().any(|column| !column.groups.is_empty())
+    table.columns.iter().any(|column| !column.group.is_empty())
 }
 
 /// The headings: one row, or a row of those that several columns share above them.
@@ -119,15 +119,15 @@ fn head(table: &Table) -> Element {
     if !has_groups(table) {
         return element("thead").holding(element("tr").holding_all(table.columns.iter().map(heading)));
     }
-    let runs = table.columns.chunk_by(|one, other| one.groups == other.groups && !one.groups.is_empty());
+    let runs = table.columns.chunk_by(|one, other| one.group == other.group && !one.group.is_empty());
     let above = runs.map(|run| match run {
-        [column] if column.groups.is_empty() => heading(column).with("rowspan", "2"),
+        [column] if column.group.is_empty() => heading(column).with("rowspan", "2"),
         _ => {
             let group = classed("th", "group").with("scope", "colgroup");
-            group.with("colspan", &run.len().to_string()).holding(run[0].groups.join(", "))
+            group.with("colspan", &run.len().to_string()).holding(run[0].group.as_ref())
         }
     });
-    let below = table.columns.iter().filter(|column| !column.groups.is_empty()).map(heading);
+    let below = table.columns.iter().filter(|column| !column.group.is_empty()).map(heading);
     let rows = [element("tr").holding_all(above), element("tr").holding_all(below)];
     element("thead").holding_all(rows)
 }

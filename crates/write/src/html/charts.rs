@@ -2,9 +2,11 @@
 
 use gpubench_report::report::Report;
 use gpubench_text::control::replaced;
+use rayon::prelude::*;
 
 use super::markup::{Element, Html, classed, element};
-use crate::chart::{ChartKind, PageChart, PageRow, Plot, page_charts};
+use crate::chart::frame::{Frame, LegendRow};
+use crate::chart::{Chart, ChartKind, page_charts, page_sample};
 
 /// The groups of charts: their kinds, their name in the style, their heading, and whether the reader opens them.
 const GROUPS: [(&[ChartKind], &str, &str, bool); 3] = [
@@ -19,18 +21,20 @@ const GROUPS: [(&[ChartKind], &str, &str, bool); 3] = [
 ];
 
 /// The charts, or that tables say it all; empty where nothing is measured.
-pub(crate) fn charts(report: &Report) -> anyhow::Result<Html> {
+pub(crate) fn charts(report: &Report) -> Html {
     let charts = page_charts(report);
     if charts.is_empty() && report.rows.iter().any(|row| row.execute.is_some()) {
         let text = "No op has two sizes to draw a line through; the tables have all figures.";
-        return Ok(classed("p", "note").holding(text).into());
+        return classed("p", "note").holding(text).into();
     }
     let group = |(kinds, name, title, opens): (&[ChartKind], &str, &str, bool)| {
-        let found: Vec<&PageChart> = charts.iter().filter(|chart| kinds.contains(&chart.kind)).collect();
+        let found: Vec<&Chart> = charts.iter().filter(|chart| kinds.contains(&chart.kind())).collect();
         let Some(first) = found.first() else { return Html::default() };
         let gallery = classed("div", "gallery").with("data-charts", name);
-        let gallery = gallery.holding_all(found.iter().map(|chart| figure(chart)));
-        let content = Html::from(gallery).and(classed("p", "note").holding(first.caption.as_str()));
+        let gallery = gallery.holding_all(found.par_iter().map(|chart| figure(chart)).collect::<Vec<_>>());
+        // The last caption says what points and bands are.
+        let note = classed("p", "note").holding_all(first.frame().captions.last().map(String::as_str));
+        let content = Html::from(gallery).and(note);
         match opens {
             true => {
                 let summary = element("summary").holding(element("h3").holding(title));
@@ -39,61 +43,51 @@ pub(crate) fn charts(report: &Report) -> anyhow::Result<Html> {
             false => Html::from(element("h3").holding(title)).and(content),
         }
     };
-    Ok(GROUPS.map(group).into_iter().collect())
+    GROUPS.map(group).into_iter().collect()
 }
 
-fn figure(chart: &PageChart) -> Element {
-    let caption = element("figcaption").holding(element("b").holding(chart.title.as_str()));
-    let subtitle =
-        (!chart.subtitle.is_empty()).then(|| classed("small", "subtitle").holding(chart.subtitle.as_str()));
-    let (keys, notes) = legend(&chart.legend);
-    let plots = classed("div", "plots").holding_all(chart.plots.iter().map(|shown| plot(chart, shown)));
+fn figure(chart: &Chart) -> Element {
+    let Frame { title, subtitle, legend, .. } = chart.frame();
+    let caption = element("figcaption").holding(element("b").holding(title.as_str()));
+    let subtitle = (!subtitle.is_empty()).then(|| classed("small", "subtitle").holding(subtitle.as_str()));
+    let (keys, notes) = self::legend(legend);
+    let plot = |(heading, svg): (&str, String)| {
+        let label = if heading.is_empty() { title } else { heading };
+        let image = classed("div", "drawing").with("role", "img").with("aria-label", label);
+        // Texts in the drawing are escaped, but it may contain characters that HTML forbids.
+        let image = image.holding(Html::trusted(replaced(&svg)));
+        let heading = (!heading.is_empty()).then(|| element("h4").holding(heading));
+        classed("div", "plot").holding_all(heading).holding(image)
+    };
+    let plots = classed("div", "plots").holding_all(chart.plots().into_iter().map(plot));
     let figure = classed("figure", "chart").holding(caption.holding_all(subtitle));
     figure.holding_all(keys).holding(plots).holding_all(notes)
 }
 
-fn plot(chart: &PageChart, Plot { heading, svg }: &Plot) -> Element {
-    let label = if heading.is_empty() { chart.title.as_str() } else { heading.as_str() };
-    let image = classed("div", "drawing").with("role", "img").with("aria-label", label);
-    // Texts in the drawing are escaped, but it may contain characters that HTML forbids.
-    let image = image.holding(Html::trusted(replaced(svg)));
-    let heading = (!heading.is_empty()).then(|| element("h4").holding(heading.as_str()));
-    classed("div", "plot").holding_all(heading).holding(image)
-}
-
 /// The samples of a legend, by group, and its texts.
-fn legend(rows: &[PageRow]) -> (Option<Element>, Option<Element>) {
+fn legend(rows: &[LegendRow]) -> (Option<Element>, Option<Element>) {
     let (mut keys, mut notes) = (vec![], vec![]);
-    let mut heading = None;
-    for row in rows {
-        match row {
-            PageRow::Heading(text) => heading = Some(text.as_str()),
-            PageRow::Entry(svg, text) => {
-                let key = classed("span", "key").holding(Html::trusted(replaced(svg))).holding(text.as_str());
-                if heading.is_some() || keys.is_empty() {
-                    let name = heading.take().map(|text| element("b").holding(text));
-                    keys.push(element("div").holding_all(name).holding(key));
-                } else if let Some(group) = keys.pop() {
-                    keys.push(group.holding(key));
+    for group in rows.chunk_by(|_, next| !matches!(next, LegendRow::Heading(_))) {
+        let (mut samples, mut lines, mut heading) = (vec![], vec![], None);
+        for row in group {
+            match row {
+                LegendRow::Heading(text) => heading = Some(element("b").holding(text.as_str())),
+                LegendRow::Entry(sample, text) => {
+                    let sample = Html::trusted(page_sample(*sample));
+                    samples.push(classed("span", "key").holding(sample).holding(text.as_str()));
                 }
+                LegendRow::Note(text) => lines.push(text.trim_start_matches('\u{a0}')),
             }
-            PageRow::Note(text) => match heading.take() {
-                Some(name) => notes.push((name, text.clone())),
-                None => {
-                    if let Some((_, line)) = notes.last_mut() {
-                        line.push_str(if line.ends_with(':') { " " } else { "; " });
-                        line.push_str(text);
-                    }
-                }
-            },
         }
+        let part = element("div").holding_all(heading);
+        notes.extend((!lines.is_empty()).then(|| {
+            // A line that ends with a colon goes on in the next.
+            part.clone().holding(" ").holding(lines.join("; ").replace(":; ", ": "))
+        }));
+        keys.extend((!samples.is_empty()).then(|| part.holding_all(samples)));
     }
-    let note = |(name, text): (&str, String)| {
-        element("div").holding(element("b").holding(name)).holding(" ").holding(text)
-    };
     let keys = (!keys.is_empty()).then(|| classed("div", "legend").holding_all(keys));
-    let notes =
-        (!notes.is_empty()).then(|| classed("div", "chart-notes").holding_all(notes.into_iter().map(note)));
+    let notes = (!notes.is_empty()).then(|| classed("div", "chart-notes").holding_all(notes));
     (keys, notes)
 }
 
@@ -106,12 +100,12 @@ mod tests {
     fn every_chart_is_in_a_group_in_colours_that_follow_the_theme() {
         let report = example::with_peaks(example::full());
         let drawn = page_charts(&report);
-        let html = charts(&report).unwrap().into_string();
+        let html = charts(&report).into_string();
         for kind in [ChartKind::Overview, ChartKind::SpeedUp, ChartKind::Throughput, ChartKind::Roofline] {
-            assert!(drawn.iter().any(|chart| chart.kind == kind), "{kind:?}");
+            assert!(drawn.iter().any(|chart| chart.kind() == kind), "{kind:?}");
         }
         assert_eq!(html.matches("<figure").count(), drawn.len());
-        let plots: usize = drawn.iter().map(|chart| chart.plots.len()).sum();
+        let plots: usize = drawn.iter().map(|chart| chart.plots().len()).sum();
         assert_eq!(html.matches("class=\"drawing\"").count(), plots);
         let fixed: Vec<&str> = html.split("\"#").skip(1).map(|rest| &rest[..6]).collect();
         assert_eq!(fixed, [""; 0], "colours that no theme changes");
@@ -123,7 +117,7 @@ mod tests {
     fn every_point_of_a_line_says_what_it_is_under_the_pointer() {
         let mut report = example::full();
         report.rows.iter_mut().for_each(|row| row.variant = row.variant.replace("openblas", "<openblas>"));
-        let html = charts(&report).unwrap().into_string();
+        let html = charts(&report).into_string();
         let notes: Vec<&str> =
             html.split("<title>").skip(1).map(|rest| rest.split("</title>").next().unwrap()).collect();
         assert!(notes.len() > 8 && notes.iter().all(|note| note.contains("N = ")), "{notes:?}");
@@ -133,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_legend_is_text_with_its_groups_and_notes() {
-        let html = charts(&example::with_peaks(example::full())).unwrap().into_string();
+        let html = charts(&example::with_peaks(example::full())).into_string();
         for expected in
             ["<b>CPU</b>", "openblas</span>", "<b>Measured peaks</b>", "<b>GPU faster from N</b> kernel: "]
         {

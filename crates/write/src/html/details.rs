@@ -5,14 +5,15 @@ use gpubench_ops::peak_share;
 use gpubench_report::Transfer;
 use gpubench_report::measure::stats::median;
 use gpubench_report::report::quantity::{
-    bytes_text, error_text, share_text, spread_text, three_digits, time_range, time_text, time_within,
+    bytes_text, error_text, share_text, three_digits, time_range, time_text, time_within,
 };
 use gpubench_report::report::{Execute, Phases, Report, Row};
-use gpubench_text::percent;
 use gpubench_text::words::json_word;
 
+use super::blocks::blocks;
 use super::markup::{Element, Html, classed, element};
-use super::table::{facts, next_step};
+use super::table::facts;
+use gpubench_document::blocks::{Block, Remark};
 use gpubench_document::report::{PEAK_SHARE_TEXT, resource_and_rate, share_in_words};
 
 type LabelledFact = (&'static str, String);
@@ -34,25 +35,14 @@ fn block(title: &str, content: impl Into<Html>) -> Element {
 
 /// The reasons for a missing time or a grade below A, each with the next step.
 fn warnings(row: &Row) -> Html {
-    let mut items = vec![];
-    if let Some(reason) = &row.reason {
-        items.push((row.outcome.name().to_owned(), reason.as_str(), row.fix.as_deref()));
-    }
+    let reason = row.reason.iter().map(|reason| (row.outcome.name().to_owned(), reason, row.fix.clone()));
     let of_time = row.execute.iter().flat_map(|execute| &execute.warnings);
-    items.extend(
-        of_time.map(|warning| (json_word(&warning.kind), warning.text.as_str(), Some(warning.next.as_str()))),
-    );
-    if items.is_empty() {
-        return Html::default();
-    }
-    let item = |(kind, text, next): (String, &str, Option<&str>)| {
-        let item = element("li").holding(element("b").holding(kind)).holding(": ").holding(text);
-        match next {
-            Some(next) => item.holding(". ").holding(next_step(next)),
-            None => item.holding("."),
-        }
-    };
-    block("Notes", classed("ul", "reservations").holding_all(items.into_iter().map(item))).into()
+    let of_time =
+        of_time.map(|warning| (json_word(&warning.kind), &warning.text, Some(warning.next.clone())));
+    let remark =
+        |(kind, text, next): (_, &String, _)| Remark { kind, text: text.clone(), next, ..Remark::default() };
+    let remarks = Block::remarks(reason.chain(of_time).map(remark));
+    remarks.map(|remarks| block("Notes", blocks(&[remarks], 0, "")).into()).unwrap_or_default()
 }
 
 fn times(execute: &Execute) -> Vec<LabelledFact> {
@@ -70,12 +60,6 @@ fn times(execute: &Execute) -> Vec<LabelledFact> {
     let stopped = stopped.unwrap_or_default().replace('-', " ");
     let low_clock = (execute.discarded + execute.throttled > 0)
         .then(|| format!("{} discarded, {} kept", execute.discarded, execute.throttled));
-    let faults = execute.page_faults.map(|faults| format!("{} minor, {} major", faults.minor, faults.major));
-    let drift = execute.drift.map(|drift| format!("{} (p = {:.2})", spread_text(drift.relative), drift.p));
-    let modes = execute.modes.map(|modes| {
-        let share = percent::in_words(modes.share_high);
-        format!("{} and {} ({share})", digits(modes.low), digits(modes.high))
-    });
     known([
         ("median", Some(format!("{}, {}", digits(execute.median_s), execute.clock.words()))),
         ("95 % interval", has_interval.then(|| range(execute.ci95_s))),
@@ -85,9 +69,6 @@ fn times(execute: &Execute) -> Vec<LabelledFact> {
         ("subtracted for events", execute.event_constant_s.map(time_text)),
         ("samples", Some(format!("{count} in {}{stopped}", time_text(execute.spent_s)))),
         ("throttled samples", low_clock),
-        ("page faults per execution", faults),
-        ("rounds differ by", drift),
-        ("two groups of times", modes),
     ])
 }
 

@@ -82,14 +82,6 @@ impl Element {
         self
     }
 
-    /// Adds an attribute where there is a value.
-    pub(crate) fn with_some(self, name: &'static str, value: Option<impl AsRef<str>>) -> Element {
-        match value {
-            Some(value) => self.with(name, value.as_ref()),
-            None => self,
-        }
-    }
-
     /// Adds content: text, markup or elements.
     pub(crate) fn holding(mut self, content: impl Into<Html>) -> Element {
         self.content = self.content.and(content);
@@ -120,7 +112,7 @@ mod tests {
     fn elements_close_and_nest() {
         let list = classed("ul", "a b").holding_all([element("li").holding("1"), element("li").holding("2")]);
         assert_eq!(Html::from(list).into_string(), "<ul class=\"a b\"><li>1</li><li>2</li></ul>");
-        let void = element("meta").with("charset", "utf-8").with_some("name", None::<&str>);
+        let void = element("meta").with("charset", "utf-8");
         assert_eq!(Html::from(void).into_string(), "<meta charset=\"utf-8\"/>");
     }
 }

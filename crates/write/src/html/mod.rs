@@ -44,31 +44,25 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// newest have a part, and the page says so.
 ///
 /// Equal reports make equal bytes.
-///
-/// # Errors
-/// A chart cannot be drawn.
-pub fn page(members: &[(&str, &Report)]) -> anyhow::Result<String> {
+pub fn page(members: &[(&str, &Report)]) -> String {
     page_with(members, &[])
 }
 
 /// Returns the page of named reports as [`page`] does, with `blocks` about all of them before their table, or of one report before its parts.
-///
-/// # Errors
-/// A chart cannot be drawn.
-pub fn page_with(members: &[(&str, &Report)], blocks: &[Block]) -> anyhow::Result<String> {
+pub fn page_with(members: &[(&str, &Report)], blocks: &[Block]) -> String {
     let in_full = newest(members);
     let (title, content) = match members {
         [(_, report)] => {
             let title = classed("header", "title").holding(heading(report, "h1"));
             let about = blocks::blocks(blocks, 1, "");
-            (machines(report), Html::from(title).and(about).and(sections(report, "")?))
+            (machines(report), Html::from(title).and(about).and(sections(report, "")))
         }
-        _ => (format!("{} reports", members.len()), several(members, &in_full, blocks)?),
+        _ => (format!("{} reports", members.len()), several(members, &in_full, blocks)),
     };
     let main = element("main").holding(content);
     let body = element("body").holding(bar(members, &in_full)).holding(main).holding(script(SCRIPT));
     let html = element("html").with("lang", "en").holding(head(&title)).holding(body);
-    Ok(Html::trusted("<!DOCTYPE html>\n").and(html).and("\n").into_string())
+    Html::trusted("<!DOCTYPE html>\n").and(html).and("\n").into_string()
 }
 
 fn head(title: &str) -> Element {
@@ -140,7 +134,7 @@ fn member_id(index: usize) -> String {
     format!("m{}", index + 1)
 }
 
-fn several(members: &[(&str, &Report)], in_full: &[usize], blocks: &[Block]) -> anyhow::Result<Html> {
+fn several(members: &[(&str, &Report)], in_full: &[usize], blocks: &[Block]) -> Html {
     let title = element("h1").holding(format!("{} reports", members.len()));
     let all = element("section").with("id", "all").holding(element("h2").holding("Overview"));
     let all = all.holding(blocks::blocks(&[blocks, &speed_ups(members)].concat(), 1, ""));
@@ -155,9 +149,9 @@ fn several(members: &[(&str, &Report)], in_full: &[usize], blocks: &[Block]) -> 
             .holding(heading(report, "h2"))
             .holding(list.holding_all(ways(report, &prefix)));
         let member = classed("article", "member").with("id", &id);
-        html = html.and(member.holding(title).holding(sections(report, &prefix)?));
+        html = html.and(member.holding(title).holding(sections(report, &prefix)));
     }
-    Ok(html)
+    html
 }
 
 /// Says which reports have no charts and rows on the page, if any.
@@ -204,11 +198,11 @@ fn warnings(report: &Report, prefix: &str) -> Html {
 }
 
 /// The parts of a report; identifiers begin with `prefix`.
-fn sections(report: &Report, prefix: &str) -> anyhow::Result<Html> {
+fn sections(report: &Report, prefix: &str) -> Html {
     let contents = [
         answer::answer(report),
         warnings(report, prefix),
-        charts::charts(report)?,
+        charts::charts(report),
         rows::rows(report, prefix),
         blocks::blocks(&parts::first_use(report), 1, prefix),
         blocks::blocks(&parts::environment(report), 1, prefix),
@@ -222,7 +216,7 @@ fn sections(report: &Report, prefix: &str) -> anyhow::Result<Html> {
     };
     let shown: Vec<(&str, &str)> = sections_of(report).collect();
     let sections = SECTIONS.into_iter().zip(contents).filter(|(one, _)| shown.contains(one));
-    Ok(sections.map(section).collect())
+    sections.map(section).collect()
 }
 
 #[cfg(test)]

@@ -10,27 +10,23 @@ pub(crate) struct Heading<'a> {
     pub text: &'a str,
     /// Set for a column of figures.
     pub figures: bool,
-    /// An explanation, where the word alone is not enough.
-    pub help: Option<&'static str>,
+    /// An explanation; empty where the word alone is enough.
+    pub help: &'static str,
 }
 
 pub(crate) const fn words(text: &str) -> Heading<'_> {
-    Heading { text, figures: false, help: None }
+    Heading { text, figures: false, help: "" }
 }
 
-pub(crate) const fn figures(text: &str) -> Heading<'_> {
-    Heading { text, figures: true, help: None }
-}
-
-/// A heading over figures, with an explanation.
-pub(crate) const fn explained<'a>(text: &'a str, help: &'static str) -> Heading<'a> {
-    Heading { text, figures: true, help: Some(help) }
+pub(crate) const fn figures<'a>(text: &'a str, help: &'static str) -> Heading<'a> {
+    Heading { text, figures: true, help }
 }
 
 impl Heading<'_> {
     pub(crate) fn cell(&self) -> Element {
-        let cell = element("th").with("scope", "col").with_some("title", self.help).holding(self.text);
-        if self.figures { cell.with("class", "figure") } else { cell }
+        let cell = element("th").with("scope", "col");
+        let cell = if self.help.is_empty() { cell } else { cell.with("title", self.help) };
+        if self.figures { cell.holding(self.text).with("class", "figure") } else { cell.holding(self.text) }
     }
 }
 

@@ -5,11 +5,11 @@ use gpubench_ops::peak_share;
 use gpubench_report::format::Makes;
 use gpubench_report::measure::stats::median;
 use gpubench_report::report::{Execute, Phases, Report, Row};
-use gpubench_report::shape::Shape;
 use gpubench_text::csv::number;
 use gpubench_text::words::json_word;
 
 use super::Format;
+use crate::csv::{CASE, case_fields};
 
 pub(super) static CSV: Format = Format {
     name: "csv",
@@ -20,15 +20,8 @@ pub(super) static CSV: Format = Format {
 
 type ReportColumn = (&'static str, fn(&Row) -> String);
 
-/// The heading of each column, and the field of a row below it.
+/// The heading of each column after those of the case, and the field of a row below it.
 const COLUMNS: &[ReportColumn] = &[
-    ("op", |row| row.case.op.clone()),
-    ("n", |row| row.case.n.to_string()),
-    ("dtype", |row| json_word(&row.case.dtype)),
-    ("shape", |row| row.case.shape.as_ref().map(Shape::to_string).unwrap_or_default()),
-    ("density", |row| number(row.case.density)),
-    ("matrix", |row| row.case.matrix.clone().unwrap_or_default()),
-    ("seed", |row| row.case.seed.to_string()),
     ("backend", |row| row.backend.clone()),
     ("variant", |row| row.variant.clone()),
     ("picked", |row| row.picked.clone().unwrap_or_default()),
@@ -105,20 +98,14 @@ const COLUMNS: &[ReportColumn] = &[
 /// The last columns, which depend on the report's peaks.
 const PEAK_COLUMNS: [&str; 2] = ["peak_share", "bound_by"];
 
-/// The fields of [`PEAK_COLUMNS`]; empty where no peak is known.
-fn peak_fields(report: &Report, row: &Row) -> [String; 2] {
-    let found = peak_share::share(report, row);
-    [
-        number(found.map(|found| found.share)),
-        found.map(|found| json_word(&found.bound_by)).unwrap_or_default(),
-    ]
-}
-
 pub(crate) fn csv(report: &Report) -> String {
-    let headings = COLUMNS.iter().map(|(heading, _)| *heading).chain(PEAK_COLUMNS);
+    let headings = CASE.into_iter().chain(COLUMNS.iter().map(|(heading, _)| *heading)).chain(PEAK_COLUMNS);
     let fields = |row: &Row| {
-        let fields = COLUMNS.iter().map(|(_, field)| field(row));
-        fields.chain(peak_fields(report, row)).map(Field::from).collect()
+        let fields = case_fields(&row.case).into_iter().chain(COLUMNS.iter().map(|(_, field)| field(row)));
+        let found = peak_share::share(report, row);
+        let share = number(found.map(|found| found.share));
+        let bound_by = found.map(|found| json_word(&found.bound_by)).unwrap_or_default();
+        fields.chain([share, bound_by]).map(Field::from).collect()
     };
     let rows = report.rows.iter().map(fields).collect();
     crate::csv::table(&Table::untitled(headings.map(Column::words).collect(), rows))
@@ -159,14 +146,15 @@ mod tests {
         let report = example::full();
         let records = records(&report);
         assert_eq!(records.len(), report.rows.len() + 1);
-        assert!(records.iter().all(|record| record.len() == COLUMNS.len() + PEAK_COLUMNS.len()));
+        assert!(records.iter().all(|record| record.len() == CASE.len() + COLUMNS.len() + PEAK_COLUMNS.len()));
         for (record, row) in records[1..].iter().zip(&report.rows) {
             assert_eq!(record[place("median_s")].parse::<f64>().ok(), row.median_s());
         }
     }
 
     fn place(heading: &str) -> usize {
-        COLUMNS.iter().position(|(name, _)| *name == heading).unwrap()
+        let headings = CASE.into_iter().chain(COLUMNS.iter().map(|(heading, _)| *heading));
+        headings.into_iter().position(|name| name == heading).unwrap()
     }
 
     #[test]
@@ -180,7 +168,7 @@ mod tests {
         report.rows[0].unaltered = Some("it keeps its operands in a form of its own".into());
         (report.rows[0].added_by_refinement, report.rows[0].screened) = (true, true);
         let records = records(&report);
-        for (index, (heading, _)) in COLUMNS.iter().enumerate() {
+        for (index, heading) in records[0][..CASE.len() + COLUMNS.len()].iter().enumerate() {
             assert_eq!(place(heading), index);
             assert!(records[1..].iter().any(|record| !record[index].is_empty()), "{heading}");
         }
@@ -201,11 +189,11 @@ mod tests {
     #[test]
     fn the_last_columns_have_the_share_of_the_peak() {
         let report = example::of([example::measured("matmul", 10_000, "cuda", "v", 80e-3)]);
-        assert_eq!(records(&report)[1][COLUMNS.len()..], ["", ""]);
+        assert_eq!(records(&report)[1][CASE.len() + COLUMNS.len()..], ["", ""]);
         let records = records(&example::with_peaks(report));
-        assert_eq!(records[0][COLUMNS.len()..], PEAK_COLUMNS);
-        assert_eq!(records[1][COLUMNS.len() + 1], "arithmetic");
-        assert_eq!(records[1][COLUMNS.len()].parse::<f64>().unwrap(), 0.5);
+        assert_eq!(records[0][CASE.len() + COLUMNS.len()..], PEAK_COLUMNS);
+        assert_eq!(records[1][CASE.len() + COLUMNS.len() + 1], "arithmetic");
+        assert_eq!(records[1][CASE.len() + COLUMNS.len()].parse::<f64>().unwrap(), 0.5);
     }
 
     #[test]

@@ -81,7 +81,7 @@ static HTML: Format = Format {
     name: "html",
     summary: "one page: the answer, charts and every row to sort and filter",
     by_default: false,
-    makes: Makes::Text("report.html", |report, _| page(&[("", report)])),
+    makes: Makes::Text("report.html", |report, _| Ok(page(&[("", report)]))),
 };
 
 /// Charts as PNG.

@@ -56,17 +56,6 @@ fn every_format_handles_every_report() {
 }
 
 #[test]
-fn formats_have_unique_names_by_which_they_are_found() {
-    let mut names = FORMATS.names();
-    let count = names.len();
-    assert!(names.iter().all(|name| FORMATS.find(name).is_some_and(|found| found.name == *name)));
-    names.sort_unstable();
-    names.dedup();
-    assert_eq!(names.len(), count);
-    assert!(FORMATS.find("pdf").is_none());
-}
-
-#[test]
 fn a_format_of_several_files_refuses_a_single_output() {
     let report = example::full();
     assert_eq!(SVG.files(&report, &View::default()).unwrap().len(), 3);

@@ -126,14 +126,14 @@ mod tests {
             cells: "matmul cpu/mkl (2)".into(),
             ..Remark::default()
         };
-        let section = DocumentSection::new("2 of 9 cells skipped", vec![Block::Remarks(vec![remark])]);
+        let section = Block::section("2 of 9 cells skipped", Block::remarks([remark])).unwrap();
         let expected = "\
 2 of 9 cells skipped:
   skipped  2 cells  mkl: not found
                     next: pip install mkl
                     matmul cpu/mkl (2)
 ";
-        assert_eq!(blocks(&[Block::Section(section)], Screen::default()), expected);
+        assert_eq!(blocks(&[section], Screen::default()), expected);
     }
 
     #[test]

@@ -131,27 +131,20 @@ impl<'a> Lines<'a> {
         text
     }
 
-    /// Writes the headings that several columns share, one line per level; empty where there are none.
+    /// Writes the headings that several columns share on a line; empty where there are none.
     fn groups(&self, columns: &[usize]) -> String {
-        let height = columns.iter().map(|&column| self.table.columns[column].groups.len()).max().unwrap_or(0);
-        let mut text = String::new();
-        for below in (0..height).rev() {
-            let shared = |column: usize| shared(&self.table.columns[column], below);
-            let mut line = " ".repeat(self.margin);
-            for run in columns.chunk_by(|&a, &b| shared(a) == shared(b)) {
-                let width: usize = run.iter().map(|&column| self.widths[column] + self.gutter).sum();
-                let heading = shared(run[0]).last().map_or("", AsRef::as_ref);
-                let length = heading.chars().count();
-                // A rule shows which columns belong together.
-                let rule = (width - self.gutter).saturating_sub(length + 1);
-                let rule = if run.len() > 1 && length > 0 { RULE.repeat(rule) } else { String::new() };
-                let heading = format!("{heading} {rule}");
-                line.push_str(&format!("{heading:width$}"));
-            }
-            text.push_str(line.trim_end());
-            text.push('\n');
+        let group = |column: usize| self.table.columns[column].group.as_ref();
+        let mut line = " ".repeat(self.margin);
+        for run in columns.chunk_by(|&a, &b| group(a) == group(b)) {
+            let width: usize = run.iter().map(|&column| self.widths[column] + self.gutter).sum();
+            let heading = group(run[0]);
+            let length = heading.chars().count();
+            // A rule shows which columns belong together.
+            let rule = (width - self.gutter).saturating_sub(length + 1);
+            let rule = if run.len() > 1 && length > 0 { RULE.repeat(rule) } else { String::new() };
+            line.push_str(&format!("{:width$}", format!("{heading} {rule}")));
         }
-        text
+        if line.trim().is_empty() { String::new() } else { format!("{}\n", line.trim_end()) }
     }
 
     fn line(&self, text: &mut String, columns: &[usize], field: impl Fn(usize) -> Field) {
@@ -172,24 +165,14 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The headings that a column shares with its neighbours, without the lowest `below` of them: the last is the one of its
-/// level. Empty above the column's highest.
-fn shared(column: &Column, below: usize) -> &[Cow<'static, str>] {
-    &column.groups[..column.groups.len().saturating_sub(below)]
-}
-
 /// Makes the last column of each group wide enough for the heading that its columns share, one blank apart.
 fn widen_for_groups(columns: &[Column], widths: &mut [usize]) {
-    let height = columns.iter().map(|column| column.groups.len()).max().unwrap_or(0);
-    for below in 0..height {
-        let mut first = 0;
-        for run in columns.chunk_by(|a, b| shared(a, below) == shared(b, below)) {
-            let last = first + run.len() - 1;
-            let width = widths[first..=last].iter().sum::<usize>() + run.len() - 1;
-            let heading = shared(&run[0], below).last().map_or(0, |heading| heading.chars().count());
-            widths[last] += heading.saturating_sub(width);
-            first = last + 1;
-        }
+    let mut first = 0;
+    for run in columns.chunk_by(|a, b| a.group == b.group) {
+        let last = first + run.len() - 1;
+        let width = widths[first..=last].iter().sum::<usize>() + run.len() - 1;
+        widths[last] += run[0].group.chars().count().saturating_sub(width);
+        first = last + 1;
     }
 }
 

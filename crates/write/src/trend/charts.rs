@@ -41,7 +41,12 @@ fn chart(trend: &Trend, index: usize, series: &CellSeries) -> LineChart {
     let reports: Vec<usize> = series.points.iter().map(|point| point.report).collect();
     let hue = if series.side == Side::Gpu { Role::Blue } else { Role::Vermilion };
     let style = |hue| Style { hue, stroke: Stroke::Solid, marker: 0, filled: true };
-    let y = y_axis(series);
+    let times: Vec<f64> = series.points.iter().map(|point| point.median_s).collect();
+    let levels = series.fit.levels.iter().map(|level| level.median_s);
+    // Unconfirmed times have room unless they would flatten the rest.
+    let newest = series.latest.iter().filter(|step| step.factor() < MAX_UNCONFIRMED_FACTOR);
+    let held: Vec<f64> = levels.chain(newest.map(|step| step.after_s)).collect();
+    let y = times_axis("Median time", &times, &held);
     let point = |(index, point): (usize, &TimePoint)| {
         let within = |time: f64| time.clamp(y.low, y.high);
         let ([low, high], y) = (point.ci95_s.map(within), within(point.median_s));
@@ -64,7 +69,13 @@ fn chart(trend: &Trend, index: usize, series: &CellSeries) -> LineChart {
         LegendRow::Entry(LegendSample::Line(times.style), times.label.clone()),
         LegendRow::Entry(LegendSample::Rule(levels.style), "fitted levels".into()),
     ];
-    let steps = series.changes().map(|change| step_text(trend, change)).collect();
+    // `1.30x slower, 2026-11-21, abc123456`
+    let step_text = |(step, is_confirmed): (&TimeStep, bool)| {
+        let after = &trend.reports[step.first_after];
+        let end = if is_confirmed { revision(after) } else { "not confirmed".into() };
+        format!("{}, {}, {end}", change(step.ratio), day(after))
+    };
+    let steps = series.changes().map(step_text).collect();
     let frame = Frame {
         name: name(index, series),
         title: format!("{}: time by report", fitted(&label(trend, series), MAX_NAME_CHARS)),
@@ -99,13 +110,6 @@ fn subtitle(trend: &Trend, series: &CellSeries, reports: &[usize]) -> String {
     format!("{} {}{without}", counted(reports.len(), "report"), span(first, last))
 }
 
-/// `1.30x slower, 2026-11-21, abc123456`, or `not confirmed` in place of the revision.
-fn step_text(trend: &Trend, (step, is_confirmed): (&TimeStep, bool)) -> String {
-    let after = &trend.reports[step.first_after];
-    let end = if is_confirmed { revision(after) } else { "not confirmed".into() };
-    format!("{}, {}, {end}", change(step.ratio), day(after))
-}
-
 /// An axis with the dates of a few reports, equally spaced.
 fn x_axis(trend: &Trend, reports: &[usize]) -> Axis {
     let every = reports.len().div_ceil(MAX_DATES);
@@ -116,12 +120,4 @@ fn x_axis(trend: &Trend, reports: &[usize]) -> Axis {
     });
     let title = "Reports in order of time, equally spaced (UTC)";
     Axis::linear(title, (-0.5, reports.len() as f64 - 0.5), ticks.collect())
-}
-
-/// An axis that holds the levels, and unconfirmed times unless they would flatten the rest.
-fn y_axis(series: &CellSeries) -> Axis {
-    let times: Vec<f64> = series.points.iter().map(|point| point.median_s).collect();
-    let levels = series.fit.levels.iter().map(|level| level.median_s);
-    let newest = series.latest.iter().filter(|step| step.factor() < MAX_UNCONFIRMED_FACTOR);
-    times_axis("Median time", &times, &levels.chain(newest.map(|step| step.after_s)).collect::<Vec<_>>())
 }

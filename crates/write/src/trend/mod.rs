@@ -5,11 +5,11 @@ mod charts;
 mod tests;
 
 use crate::chart::{Format as ChartFormat, Theme};
+use crate::csv::{CASE, case_fields};
 use crate::terminal::{Screen, blocks};
 use gpubench_document::table::{Column, Field, Table};
 use gpubench_report::format::{self, Formats, Makes};
 use gpubench_report::report::file::to_json_text;
-use gpubench_report::shape::Shape;
 use gpubench_text::csv::number;
 
 use self::charts::files;
@@ -43,10 +43,10 @@ pub static FORMATS: Formats<Trend, Theme> = Formats {
                 Ok(crate::markdown::document(&document::document(trend)))
             }),
         },
+        // A folder of nightly runs has hundreds of series.
         &TrendFormat {
             name: "png",
             summary: "a chart per series, as pixels",
-            // A folder of nightly runs has hundreds of series.
             by_default: false,
             makes: Makes::Files {
                 has: |file| file.starts_with("trend-") && file.ends_with(".png"),
@@ -74,35 +74,30 @@ pub static TABLE: TrendFormat = TrendFormat {
     makes: Makes::Screen(|trend, _| Ok(blocks(&document::blocks(trend), Screen::default()))),
 };
 
-/// The headings of the CSV.
-const HEADINGS: &str = "op n dtype shape density matrix seed backend variant cache device started report host git_revision \
-                        gpubench_version gpubench_revision median_s ci95_low_s ci95_high_s level_s step_ratio step";
+/// The headings of the CSV after those of the case.
+const HEADINGS: &str = "backend variant cache device started report host git_revision gpubench_version gpubench_revision median_s ci95_low_s \
+                        ci95_high_s level_s step_ratio step";
 
 /// Writes a trend as CSV (RFC 4180): one line per time, in order of the series, then of the reports.
 fn csv(trend: &Trend) -> String {
     let points =
         trend.series.iter().flat_map(|series| series.points.iter().enumerate().map(move |at| (series, at)));
-    let rows =
-        points.map(|(series, (index, point))| fields(trend, series, index, point).map(Field::from).to_vec());
-    let columns = HEADINGS.split(' ').map(Column::words).collect();
+    let rows = points.map(|(series, (index, point))| {
+        let case = case_fields(&series.cell.case).into_iter();
+        case.chain(fields(trend, series, index, point)).map(Field::from).collect()
+    });
+    let columns = CASE.into_iter().chain(HEADINGS.split(' ')).map(Column::words).collect();
     crate::csv::table(&Table::untitled(columns, rows.collect()))
 }
 
-/// Returns the fields of a point: its series, its report, and its times with the step that begins with it.
-fn fields(trend: &Trend, series: &CellSeries, index: usize, point: &TimePoint) -> [String; 23] {
-    let (case, report) = (&series.cell.case, &trend.reports[point.report]);
+/// Returns the fields of a point after those of the case: its series, its report, and its times with the step that begins with it.
+fn fields(trend: &Trend, series: &CellSeries, index: usize, point: &TimePoint) -> [String; 16] {
+    let report = &trend.reports[point.report];
     let holds = |level: &&TimeLevel| (level.first..level.first + level.count).contains(&index);
     // Unconfirmed newest points have no level.
     let level = series.fit.levels.iter().find(holds);
     let step = series.changes().find(|(step, _)| step.first_after == point.report);
     [
-        case.op.clone(),
-        case.n.to_string(),
-        case.dtype.to_string(),
-        case.shape.as_ref().map(Shape::to_string).unwrap_or_default(),
-        number(case.density),
-        case.matrix.clone().unwrap_or_default(),
-        case.seed.to_string(),
         series.cell.backend.clone(),
         series.cell.variant.clone(),
         series.cell.cache.to_string(),

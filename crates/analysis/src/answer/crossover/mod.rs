@@ -63,11 +63,6 @@ impl Crossover<'_> {
     pub fn is_mixed(&self) -> bool {
         self.changes.iter().any(|(_, above)| *above == Contender::A)
     }
-
-    /// Returns whether only one size was compared.
-    pub fn is_one_size(&self) -> bool {
-        self.smallest == self.largest
-    }
 }
 
 /// The crossovers of a section: one per family and kind that has a size with both contenders.
@@ -83,7 +78,12 @@ pub fn crossover<'a>(comparisons: &[Comparison<'a>], kind: Kind) -> Option<Cross
     let (first, last) = (compared.first()?.0, compared.last()?.0);
     let stretches = stretches(&compared);
     let sure = beyond_doubt(&compared);
-    let curve = speed_up_curve(&compared, kind);
+    let curve_of = |contender, time: fn(&Pair<'_>) -> Estimate| {
+        let times: Vec<_> = compared.iter().map(|(one, pair)| (*one, time(pair))).collect();
+        Curve::of(&times, contender, kind)
+    };
+    let (a, b) = (curve_of(Contender::A, |pair| pair.a_s), curve_of(Contender::B, |pair| pair.b_s));
+    let curve = SpeedUpCurve { a, b };
     let mut changes = vec![];
     // The cases on which the answer rests: those next to the last change, if B is faster above it, or all.
     let mut grounds = 0..compared.len();
@@ -162,14 +162,6 @@ fn beyond_doubt(compared: &[(&Comparison<'_>, Pair<'_>)]) -> Vec<(usize, Contend
     };
     let found = compared.iter().enumerate();
     found.filter_map(|(at, (_, pair))| Some((at, winner(pair)?))).collect()
-}
-
-fn speed_up_curve(compared: &[(&Comparison<'_>, Pair<'_>)], kind: Kind) -> SpeedUpCurve {
-    let curve = |contender, time: fn(&Pair<'_>) -> Estimate| {
-        let times: Vec<_> = compared.iter().map(|(one, pair)| (*one, time(pair))).collect();
-        Curve::of(&times, contender, kind)
-    };
-    SpeedUpCurve { a: curve(Contender::A, |pair| pair.a_s), b: curve(Contender::B, |pair| pair.b_s) }
 }
 
 #[cfg(test)]

@@ -60,7 +60,8 @@ impl<'a> ContenderRows<'a> {
         match self {
             ContenderRows::Side { .. } => row.is_headline() && self.has_on_any_threads(row),
             ContenderRows::Named(_) => self.items().any(|item| {
-                is_of(item, &row.backend, &row.variant) && (row.is_headline() || is_one_variant(item))
+                let is_one_variant = item.contains('/') && !item.contains(['*', '?']);
+                is_of(item, &row.backend, &row.variant) && (row.is_headline() || is_one_variant)
             }),
         }
     }
@@ -81,10 +82,6 @@ fn is_of(item: &str, backend: &str, variant: &str) -> bool {
         Some((of_backend, of_variant)) => glob(of_backend, backend) && glob(of_variant, variant),
         None => glob(item, backend),
     }
-}
-
-fn is_one_variant(item: &str) -> bool {
-    item.contains('/') && !item.contains(['*', '?'])
 }
 
 /// The contenders of a report's answer.

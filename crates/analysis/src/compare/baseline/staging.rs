@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, bail};
 use gpubench_text::file::sync_folder_of;
 
 /// A baseline that is being built, with its final folder.
@@ -73,26 +73,22 @@ impl StagedBaseline {
     pub fn commit(&self) -> Result<()> {
         let [staging, folder, previous] =
             [&self.staging, &self.folder, &self.previous].map(|path| path.display());
-        if !self.folder.exists() {
-            return rename_synced(&self.staging, &self.folder).with_context(|| {
-                format!("cannot move {staging} to {folder}; the new passes are still there")
-            });
+        if self.folder.exists() {
+            rename_synced(&self.folder, &self.previous).with_context(|| {
+                format!("cannot move {folder} to {previous}; the baseline is unchanged, and the new passes are in {staging}")
+            })?;
         }
-        rename_synced(&self.folder, &self.previous).with_context(|| {
-            format!(
-                "cannot move {folder} to {previous}; the baseline is unchanged, and the new passes are in {staging}"
-            )
-        })?;
-        rename_synced(&self.staging, &self.folder).map_err(|error| {
-            match fs::rename(&self.previous, &self.folder) {
-                Ok(()) => {
-                    anyhow!("cannot move {staging} to {folder}: {error}; the previous baseline was restored")
-                }
-                Err(second) => anyhow!(
-                    "cannot move {staging} to {folder}: {error}; restoring the previous baseline failed too \
-                 ({second}): move {previous} back yourself"
-                ),
-            }
+        let replaces = self.previous.exists();
+        rename_synced(&self.staging, &self.folder).or_else(|error| {
+            let restored = if replaces {
+                "the previous baseline was restored"
+            } else {
+                "the new passes are still there"
+            };
+            let failed = format!("cannot move {staging} to {folder}: {error}");
+            self.recover()
+                .with_context(|| format!("{failed}; restoring the previous baseline failed too"))?;
+            bail!("{failed}; {restored}")
         })
     }
 }

@@ -115,46 +115,37 @@ fn compare(fact: &EnvironmentFact, severity: Severity, old: &[RunFact], new: &[R
     let all = old.iter().chain(new).flat_map(|run| &run.values);
     let items: BTreeSet<&str> = all.map(|value| value.item.as_str()).collect();
     let differing = items.into_iter().filter_map(|item| {
-        let [old_values, new_values] = [old, new].map(|runs| of_item(fact, runs, item));
-        let difference = difference(fact, severity, &old_values, &new_values)?;
-        let sides = [("OLD", old), ("NEW", new)].into_iter();
-        let disturbed = sides.filter(|(_, runs)| is_disturbed(fact, runs, item));
-        let disturbed: Vec<String> = disturbed.map(|(side, _)| side.to_owned()).collect();
-        Some(((difference, disturbed), item))
+        let [old, new] = [old, new].map(|runs| of_item(fact, runs, item));
+        Some((difference(fact, severity, &old, &new)?, item))
     });
-    type Entry<'a> = (((Severity, [String; 2]), Vec<String>), Vec<&'a str>);
-    let entry = |(((severity, values), disturbed), items): Entry| {
+    let entry = |(mut difference, items): (Difference, Vec<&str>)| {
         // A fact of one value has one item, without a name.
         let items = items.join(", ");
-        let [old, new] = values.map(|text| if items.is_empty() { text } else { format!("{items}: {text}") });
-        Difference { fact: fact.name.to_owned(), severity, old, new, disturbed }
+        for text in [&mut difference.old, &mut difference.new].into_iter().filter(|_| !items.is_empty()) {
+            *text = format!("{items}: {text}");
+        }
+        difference
     };
     grouped(differing).into_iter().map(entry).collect()
-}
-
-/// Returns whether a side shows a disturbance: an item such as a program, or a figure beyond the limit.
-fn is_disturbed(fact: &EnvironmentFact, runs: &[RunFact], item: &str) -> bool {
-    let mut values = runs.iter().flat_map(|run| &run.values).filter(|value| value.item == item);
-    let shows = |value: &FactValue| fact.absent.is_some() || fact.tolerance.is_exceeded(value);
-    fact.severity == Severity::Inconclusive && values.any(shows)
 }
 
 /// Returns the values of an item in the runs of a side. A run without one counts if its absence has a meaning.
 fn of_item(fact: &EnvironmentFact, runs: &[RunFact], item: &str) -> Vec<FactValue> {
     let of_run = |run: &RunFact| {
         let recorded = run.values.iter().find(|value| value.item == item).cloned();
-        recorded.or_else(|| Some(FactValue::text(item, fact.absent?(run.report, item)?)))
+        let absent = || Some(FactValue::text(item, fact.absent?(run.report, item)?));
+        recorded.or_else(|| Some(FactValue { is_recorded: false, ..absent()? }))
     };
     runs.iter().filter_map(of_run).collect()
 }
 
-/// Returns the severity and both values in words; `None` if the values agree.
+/// Returns the difference between the values of an item; `None` if they agree.
 fn difference(
     fact: &EnvironmentFact,
     severity: Severity,
     old: &[FactValue],
     new: &[FactValue],
-) -> Option<(Severity, [String; 2])> {
+) -> Option<Difference> {
     let all: Vec<&FactValue> = old.iter().chain(new).collect();
     let is_one_sided = old.is_empty() || new.is_empty();
     let severity = match severity {
@@ -162,8 +153,24 @@ fn difference(
         _ if is_one_sided && !all.iter().any(|value| fact.tolerance.is_exceeded(value)) => return None,
         severity => severity,
     };
-    let agree = !is_one_sided && same(&all, fact.tolerance);
-    (!agree).then(|| (severity, [old, new].map(|values| joined(values, fact.tolerance))))
+    if !is_one_sided && same(&all, fact.tolerance) {
+        return None;
+    }
+    // A side shows a disturbance by an item such as a program, or by a figure beyond the limit.
+    let shows = |value: &FactValue| match fact.absent {
+        Some(_) => value.is_recorded,
+        None => fact.tolerance.is_exceeded(value),
+    };
+    let is_disturbed =
+        |values: &[FactValue]| fact.severity == Severity::Inconclusive && values.iter().any(shows);
+    let sides = [("OLD", old), ("NEW", new)].into_iter().filter(|(_, values)| is_disturbed(values));
+    Some(Difference {
+        fact: fact.name.to_owned(),
+        severity,
+        old: joined(old, fact.tolerance),
+        new: joined(new, fact.tolerance),
+        disturbed: sides.map(|(side, _)| side.to_owned()).collect(),
+    })
 }
 
 /// Largest difference between numbers that count as equal.

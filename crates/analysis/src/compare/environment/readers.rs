@@ -18,12 +18,14 @@ pub(super) struct FactValue {
     pub(super) item: String,
     pub text: String,
     pub figure: Option<f64>,
+    /// False for the meaning of an absence.
+    pub(super) is_recorded: bool,
 }
 
 impl FactValue {
     /// Creates a text value, collapsed to one line.
     pub(super) fn text(item: &str, text: &str) -> FactValue {
-        FactValue { item: collapsed(item), text: collapsed(text), figure: None }
+        FactValue { item: collapsed(item), text: collapsed(text), figure: None, is_recorded: true }
     }
 
     fn of(item: &str, value: &Value) -> FactValue {

@@ -67,7 +67,10 @@ impl MeanGroup {
         if past.len() < self.members.len() || past.iter().any(|runs| runs.len() != sweep.history.runs.len()) {
             past.clear();
         }
-        [of(|pair| &pair.old), of(|pair| &pair.new), past].map(|cells| mean_by_run(&cells))
+        [of(|pair| &pair.old), of(|pair| &pair.new), past].map(|cells| {
+            let runs = 0..cells.first().map_or(0, |runs| runs.len());
+            runs.map(|run| mean(cells.iter().map(|cell| cell[run]))).collect()
+        })
     }
 
     fn mean_of(&self, figure: impl Fn(usize) -> f64) -> f64 {
@@ -110,9 +113,4 @@ impl MeanGroup {
         let own = self.of_independent(|index| variances[index].map_or(0.0, |own| own.variance));
         (common.powi(2) + own, ASSUMED_DF)
     }
-}
-
-fn mean_by_run(cells: &[&[f64]]) -> Vec<f64> {
-    let runs = cells.first().map_or(0, |runs| runs.len());
-    (0..runs).map(|run| mean(cells.iter().map(|cell| cell[run]))).collect()
 }

@@ -8,12 +8,11 @@
 pub(crate) mod groups;
 
 use gpubench_report::case::Cell;
-use gpubench_text::count::agree;
 use gpubench_text::grouped::grouped;
 
 use self::groups::{MeanGroup, complete, groups};
 use crate::compare::pairs::evidence::CLOCK_CHANGE;
-use crate::compare::phrases::{mean_with_interval, percent};
+use crate::compare::phrases::{ChangeText, percent};
 use crate::compare::result::{ComparedMean, Judgement, Mean, MeanChange};
 use crate::compare::statistics::shift::{Shift, ratio};
 use crate::compare::statistics::{mean, pooled_variance, weighted_holm};
@@ -51,8 +50,8 @@ struct MeanTest {
     threshold: f64,
 }
 
-/// Tests every mean; `cells` are the verdicts on the pairs, in the same order.
-pub(crate) fn mean_changes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> Vec<MeanChange> {
+/// Tests every mean.
+pub(crate) fn mean_changes(sweep: &JoinedSides, policy: &Policy) -> Vec<MeanChange> {
     if sweep.old.is_same_run(sweep.new) {
         return vec![];
     }
@@ -64,10 +63,11 @@ pub(crate) fn mean_changes(sweep: &JoinedSides, cells: &[Change], policy: &Polic
     let weights = weights(&tests);
     let raw: Vec<f64> = tests.iter().map(|test| test.shift.p()).collect();
     let corrected = weighted_holm(&raw, &weights);
-    let changes = tests.iter().zip(corrected).zip(weights).map(|((test, corrected), weight)| {
-        let slower = test.group.members.iter().filter(|index| cells[**index].verdict == Verdict::Slower);
-        test.change(corrected, policy.alpha, weight, slower.count())
-    });
+    let changes = tests
+        .iter()
+        .zip(corrected)
+        .zip(weights)
+        .map(|((test, corrected), weight)| test.change(corrected, policy.alpha, weight));
     changes.collect()
 }
 
@@ -106,10 +106,10 @@ impl MeanTest {
         MeanTest { group, shift, in_cycles, variation_between_runs: variance.sqrt(), threshold }
     }
 
-    fn change(&self, corrected: f64, alpha: f64, weight: f64, slower: usize) -> MeanChange {
+    fn change(&self, corrected: f64, alpha: f64, share: f64) -> MeanChange {
         let (verdict, inconclusive_reason) = self.judge(corrected <= alpha);
         let shift = self.shift;
-        let smallest_detectable = shift.smallest_detectable_mean(self.threshold, weight * alpha);
+        let smallest_detectable = shift.smallest_detectable_mean(self.threshold, share * alpha);
         let MeanGroup { op, backend, members } = &self.group;
         let subject = ComparedMean { op: op.clone(), backend: backend.clone(), cells: members.len() };
         let change = MeanChange {
@@ -124,13 +124,7 @@ impl MeanTest {
             ..Judgement::without_figures(subject, self.threshold)
         };
         let (rest, next) = match (verdict, inconclusive_reason) {
-            (Verdict::Slower, _) if slower == 0 => {
-                ("; no single cell is slower".to_owned(), Some(SEE_WHAT_CHANGED))
-            }
-            (Verdict::Slower, _) => {
-                let are = agree(slower, "is", "are");
-                (format!("; {slower} of its cells {are} slower"), Some(SEE_WHAT_CHANGED))
-            }
+            (Verdict::Slower, _) => (String::new(), Some(SEE_WHAT_CHANGED)),
             (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock)) => (
                 ", but the GPU's clock was lower".to_owned(),
                 Some("run NEW again when the GPU is cool and idle"),
@@ -141,7 +135,7 @@ impl MeanTest {
             ),
             _ => (String::new(), None),
         };
-        let reason = mean_with_interval(&change).unwrap_or_default() + &rest;
+        let reason = change.change().map(ChangeText::with_interval).unwrap_or_default() + &rest;
         MeanChange { reason, next: next.map(str::to_owned), ..change }
     }
 

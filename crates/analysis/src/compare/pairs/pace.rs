@@ -20,14 +20,6 @@ pub(crate) enum Pace {
 impl Pace {
     pub(crate) const ALL: [Pace; 3] = [Pace::Device, Pace::Waiting, Pace::Host];
 
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Pace::Device => "for work paced by the device",
-            Pace::Waiting => "for work where the device waits for the host",
-            Pace::Host => "on the CPU",
-        }
-    }
-
     pub(crate) fn of(pair: &CellPair) -> Pace {
         match pair.side {
             Side::Cpu => Pace::Host,

@@ -99,6 +99,22 @@ pub(crate) struct FlatCell {
     cache: Cache,
 }
 
+/// What a judgement is about.
+pub trait JudgedSubject {
+    /// Digits of its change at least: those in which the smallest changes that count show.
+    const MIN_DIGITS: usize;
+}
+
+impl JudgedSubject for ComparedCell {
+    // A change of a few per cent shows only in the third digit.
+    const MIN_DIGITS: usize = 3;
+}
+
+impl JudgedSubject for ComparedMean {
+    // Smaller changes of a mean count.
+    const MIN_DIGITS: usize = 4;
+}
+
 /// One cell of either side with its result.
 pub type Change = Judgement<ComparedCell>;
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::change::FlatCell;
 use self::change::Verdict;
 pub use self::change::{
-    Change, ComparedCell, ComparedMean, InconclusiveReason, Judgement, MeanChange, Measured,
+    Change, ComparedCell, ComparedMean, InconclusiveReason, JudgedSubject, Judgement, MeanChange, Measured,
 };
 use crate::compare::environment::Difference;
 use crate::compare::runs::RunInfo;

@@ -10,7 +10,8 @@ pub(crate) const OWN_SHARE: f64 = 2.0;
 
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
-const POWER: f64 = 0.8;
+/// Probability with which a smallest detectable change is detected.
+pub(crate) const POWER: f64 = 0.8;
 
 /// Variance of the shift of Hodges and Lehmann over that of the difference of means, for normal values: at three to five runs per side by
 /// simulation (1.07 at ten, and pi / 3 for many; Hodges and Lehmann, "Estimates of location based on rank tests", Annals of Mathematical
@@ -28,7 +29,10 @@ pub(crate) struct Shift {
 impl Shift {
     /// Estimates the shift as the median over all pairs of runs. `variance` is that of one run's logarithm.
     pub(crate) fn of(old: &[f64], new: &[f64], variance: f64, df: f64) -> Shift {
-        Shift { log: hodges_lehmann(old, new), error: standard_error(variance, old.len(), new.len()), df }
+        let mut differences: Vec<f64> = old.iter().flat_map(|a| new.iter().map(move |b| b - a)).collect();
+        differences.sort_unstable_by(f64::total_cmp);
+        let log = gpubench_report::measure::stats::quantile(&differences, 0.5);
+        Shift { log, error: standard_error(variance, old.len(), new.len()), df }
     }
 
     pub(crate) fn ratio(self) -> f64 {
@@ -54,14 +58,16 @@ impl Shift {
         (2.0 * student(self.df).map_or(0.5, |t| t.sf(self.log.abs() / self.error))).clamp(0.0, 1.0)
     }
 
-    /// Returns the smallest slowdown detected with 80 %: its interval lies beyond `threshold`, and p <= `alpha`.
-    pub(crate) fn smallest_detectable(self, threshold: f64, alpha: f64) -> f64 {
-        smallest_detectable(self.error, self.df, threshold, alpha, POWER)
+    /// Returns the smallest relative slowdown whose interval lies beyond `threshold` and whose p <= `alpha` with probability `power`.
+    pub(crate) fn smallest_detectable(self, threshold: f64, alpha: f64, power: f64) -> f64 {
+        let beyond = threshold.ln_1p() + quantile(self.df, (1.0 + CONFIDENCE) / 2.0) * self.error;
+        let significant = quantile(self.df, 1.0 - alpha / 2.0) * self.error;
+        (beyond.max(significant) + quantile(self.df, power) * self.error).exp_m1()
     }
 
-    /// Returns the smallest relative slowdown for which p <= `alpha` with a probability of 80 %.
-    pub(crate) fn smallest_significant(self, alpha: f64) -> f64 {
-        smallest_significant(self.error, self.df, alpha, POWER)
+    /// Returns the smallest relative slowdown for which p <= `alpha` with probability `power`.
+    pub(crate) fn smallest_significant(self, alpha: f64, power: f64) -> f64 {
+        ((quantile(self.df, 1.0 - alpha / 2.0) + quantile(self.df, power)) * self.error).exp_m1()
     }
 
     /// Returns the smallest slowdown of a mean detected with 80 %: its interval reaches `threshold`, and p <= `alpha`.
@@ -77,28 +83,10 @@ pub(crate) fn ratio(log: f64) -> f64 {
     log.exp().min(f64::MAX)
 }
 
-/// Returns the smallest relative slowdown that is reported with probability `power` at a standard error of `error`.
-pub(crate) fn smallest_detectable(error: f64, df: f64, threshold: f64, alpha: f64, power: f64) -> f64 {
-    let beyond = threshold.ln_1p() + quantile(df, (1.0 + CONFIDENCE) / 2.0) * error;
-    let significant = quantile(df, 1.0 - alpha / 2.0) * error;
-    (beyond.max(significant) + quantile(df, power) * error).exp_m1()
-}
-
-/// Returns the smallest relative slowdown for which p <= `alpha` with probability `power`.
-pub(crate) fn smallest_significant(error: f64, df: f64, alpha: f64, power: f64) -> f64 {
-    ((quantile(df, 1.0 - alpha / 2.0) + quantile(df, power)) * error).exp_m1()
-}
-
 /// Returns the standard error of the shift for the given numbers of runs per side.
 pub(crate) fn standard_error(variance: f64, old: usize, new: usize) -> f64 {
     let loss = if old.max(new) > 2 { RANK_VARIANCE } else { 1.0 };
     (loss * variance * (1.0 / old as f64 + 1.0 / new as f64)).sqrt()
-}
-
-fn hodges_lehmann(old: &[f64], new: &[f64]) -> f64 {
-    let mut differences: Vec<f64> = old.iter().flat_map(|a| new.iter().map(move |b| b - a)).collect();
-    differences.sort_unstable_by(f64::total_cmp);
-    gpubench_report::measure::stats::quantile(&differences, 0.5)
 }
 
 fn student(df: f64) -> Option<StudentsT> {
@@ -157,7 +145,7 @@ mod tests {
     fn a_run_against_itself_differs_in_nothing() {
         let shift = Shift::of(&[1.0], &[1.0], 0.0, 10.0);
         assert_eq!((shift.interval(), shift.p()), ([0.0, 0.0], 1.0));
-        assert!((shift.smallest_detectable(0.05, 0.01) - 0.05).abs() < 1e-12);
+        assert!((shift.smallest_detectable(0.05, 0.01, POWER) - 0.05).abs() < 1e-12);
     }
 
     proptest! {
@@ -171,8 +159,8 @@ mod tests {
 
         #[test]
         fn more_noise_hides_larger_changes(error in 1e-4f64..0.1, threshold in 0.0f64..0.2) {
-            let seen = smallest_detectable(error, 10.0, threshold, 1e-3, 0.8);
-            prop_assert!(seen > threshold && smallest_detectable(2.0 * error, 10.0, threshold, 1e-3, 0.8) > seen);
+            let seen = |error| Shift { log: 0.0, error, df: 10.0 }.smallest_detectable(threshold, 1e-3, POWER);
+            prop_assert!(seen(error) > threshold && seen(2.0 * error) > seen(error));
         }
     }
 }

@@ -10,22 +10,23 @@ use gpubench_report::{Accuracy, Side};
 const OPS: [&str; 6] = ["matmul", "elementwise", "reduction", "fft", "solve", "spgemm"];
 const SIZES: [u64; 5] = [500, 1000, 2000, 4000, 8000];
 
-/// Noise of the times. Standard deviations are of the logarithm.
+/// Noise of the times of samples and of runs, as standard deviations of the logarithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Noise {
     pub sample: f64,
-    pub round: f64,
     pub run: f64,
-    /// Change from the first to the last round of each cell, with a random sign.
-    pub drift: f64,
-    pub outliers: f64,
-    /// Factor by which an outlier takes longer.
-    pub(crate) outlier_factor: f64,
 }
 
-/// Noise of runs on a quiet machine: 2 % between samples, some drift, rare outliers.
-pub(crate) const REALISTIC: Noise =
-    Noise { sample: 0.02, round: 0.003, run: 0.004, drift: 0.003, outliers: 0.01, outlier_factor: 3.0 };
+/// Noise of runs on a quiet machine.
+pub(crate) const REALISTIC: Noise = Noise { sample: 0.02, run: 0.004 };
+
+/// Noise of rounds, and the change from the first to the last round of each cell, with a random sign.
+const ROUND: f64 = 0.003;
+const DRIFT: f64 = 0.003;
+
+/// The share of samples that are outliers, and the factor by which they take longer.
+const OUTLIERS: f64 = 0.01;
+const OUTLIER_FACTOR: f64 = 3.0;
 
 /// Simulates a run of the sweep; equal seeds give equal runs. `factor` multiplies the time of a cell.
 pub(crate) fn run(seed: u64, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Report {
@@ -61,15 +62,15 @@ fn execute(mut random: RandomNumbers, noise: &Noise, side: Side, typical_s: f64)
     let precision = if side == Side::Gpu { 0.005 } else { 0.01 };
     let rule = Rule { precision, ..Rule::default() };
     let of_run = typical_s * (noise.run * random.normal()).exp();
-    let slope = noise.drift * if random.uniform() < 0.5 { -1.0 } else { 1.0 };
+    let slope = DRIFT * if random.uniform() < 0.5 { -1.0 } else { 1.0 };
     let (mut samples, mut rounds) = (Vec::<f64>::new(), Vec::new());
     for round in 0..rule.rounds {
         let share = f64::from(round) / f64::from(rule.rounds.max(2) - 1);
-        let of_round = of_run * (noise.round * random.normal() + slope * share).exp();
+        let of_round = of_run * (ROUND * random.normal() + slope * share).exp();
         let mut in_round = 0;
         while let Step::Take(count) = stopping::next(&rule, &samples, in_round, samples.iter().sum(), round) {
             for _ in 0..count {
-                let outlier = if random.uniform() < noise.outliers { noise.outlier_factor } else { 1.0 };
+                let outlier = if random.uniform() < OUTLIERS { OUTLIER_FACTOR } else { 1.0 };
                 samples.push(of_round * (noise.sample * random.normal()).exp() * outlier);
                 rounds.push(round);
             }

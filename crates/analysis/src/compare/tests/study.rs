@@ -7,7 +7,7 @@ use gpubench_report::Side;
 use gpubench_report::report::{Report, Row};
 use rayon::prelude::*;
 
-use super::simulated_runs::{self, Noise, REALISTIC, normal};
+use super::simulated_runs::{self, Noise, normal};
 use super::{side, with_threshold};
 use crate::compare::{Comparison, Limits, Policy, Runs, Verdict, compare};
 
@@ -44,7 +44,7 @@ pub(crate) enum Slowdown {
 fn templates() -> &'static [Report] {
     static TEMPLATES: OnceLock<Vec<Report>> = OnceLock::new();
     TEMPLATES.get_or_init(|| {
-        let noise = Noise { run: 0.0, sample: 0.004, ..REALISTIC };
+        let noise = Noise { run: 0.0, sample: 0.004 };
         (0..48u64).into_par_iter().map(|seed| simulated_runs::run(900_000 + seed, &noise, &|_| 1.0)).collect()
     })
 }

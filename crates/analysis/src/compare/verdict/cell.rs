@@ -3,11 +3,11 @@
 use super::{COMMAND, HISTORY, MIN_RUNS, SEE_WHAT_CHANGED};
 use crate::compare::pairs::CellPair;
 use crate::compare::pairs::evidence::{CLOCK_CHANGE, CellEvidence, CellTimes};
-use crate::compare::phrases::{change_with_interval, percent};
+use crate::compare::phrases::{ChangeText, percent};
 use crate::compare::planning;
 use crate::compare::result::{ComparedCell, Judgement};
 use crate::compare::statistics::ranks::rank_test;
-use crate::compare::statistics::shift::{OWN_SHARE, Shift};
+use crate::compare::statistics::shift::{OWN_SHARE, POWER, Shift};
 use crate::compare::variance::{RunVariance, threshold};
 use crate::compare::{Change, InconclusiveReason, Limits, Verdict};
 
@@ -125,7 +125,7 @@ impl<'a> CellTest<'a> {
         let (pair, shift) = (self.pair, self.shift);
         let measured = |evidence: &CellEvidence| evidence.times.as_ref().map(|times| times.measured.clone());
         let ranks = pair.both().and_then(|(old, new)| rank_test(&old.rounds, &new.rounds));
-        let least = self.own_shift.map_or(0.0, |shift| shift.smallest_significant(OWN_SHARE * alpha));
+        let least = self.own_shift.map_or(0.0, |shift| shift.smallest_significant(OWN_SHARE * alpha, POWER));
         let alpha = alpha / tested.max(1) as f64;
         Change {
             ratio: shift.map(Shift::ratio),
@@ -134,7 +134,7 @@ impl<'a> CellTest<'a> {
             p_corrected: corrected,
             p_rounds: ranks,
             smallest_detectable_change: shift
-                .map(|shift| shift.smallest_detectable(self.threshold, alpha).max(least))
+                .map(|shift| shift.smallest_detectable(self.threshold, alpha, POWER).max(least))
                 .filter(|change| change.is_finite()),
             variation_between_runs: self.run_variance.map(|of_run| of_run.variance.sqrt()),
             old: measured(&pair.old),
@@ -262,12 +262,10 @@ fn less_accurate(old: &CellTimes, new: &CellTimes, growth: f64) -> Option<String
 fn reason_and_next(change: &Change, significant: bool, more: String) -> (String, Option<String>) {
     let low = change.interval.map_or(1.0, |[low, _]| low);
     let (rest, next) = match (change.verdict, change.inconclusive_reason) {
-        (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock)) => {
-            let [old, new] = [&change.old, &change.new]
-                .map(|side| side.as_ref().and_then(|side| side.sm_mhz).unwrap_or(f64::NAN));
-            let rest = format!(", but the GPU's clock was {new:.0} MHz in NEW and {old:.0} MHz in OLD");
-            (rest, Some("run NEW again when the GPU is cool and idle".into()))
-        }
+        (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock)) => (
+            ", but the GPU's clock was lower".into(),
+            Some("run NEW again when the GPU is cool and idle".into()),
+        ),
         (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower))
             if low > 1.0 + change.threshold && !significant =>
         {
@@ -280,5 +278,5 @@ fn reason_and_next(change: &Change, significant: bool, more: String) -> (String,
         (Verdict::Slower, _) => (String::new(), Some(SEE_WHAT_CHANGED.into())),
         _ => (String::new(), None),
     };
-    (change_with_interval(change).unwrap_or_default() + &rest, next)
+    (change.change().map(ChangeText::with_interval).unwrap_or_default() + &rest, next)
 }

@@ -4,9 +4,7 @@ pub(crate) mod cell;
 pub(crate) mod gate;
 pub(crate) mod notes;
 
-use crate::compare::pairs::pace::Pace;
-use crate::compare::phrases::percent;
-use crate::compare::variance::{JoinedSides, MIN_CELLS, Unreplicated};
+use crate::compare::variance::JoinedSides;
 
 pub(crate) const MIN_RUNS: usize = 3;
 
@@ -24,7 +22,7 @@ pub(crate) fn variance_source(sweep: &JoinedSides) -> String {
         return "none (a run compared with itself)".into();
     }
     if old.max(new).max(history) < 2 {
-        return of_one_run(sweep);
+        return "estimated from the changes of all cells, or assumed for fewer than 8 of a kind".into();
     }
     let count = |runs: usize, of: &str| (runs > 1).then(|| format!("{runs} runs of {of}"));
     let sources = [count(old, "OLD"), count(new, "NEW"), count(history, "the history")];
@@ -32,26 +30,4 @@ pub(crate) fn variance_source(sweep: &JoinedSides) -> String {
     let known = [sweep.old, sweep.new].iter().any(|runs| !runs.baseline_variation.is_empty());
     let least = if known { ", and at least that of the baseline" } else { "" };
     format!("measured between {}{least}", sources.join(" and "))
-}
-
-/// Returns the words for one run per side: paces with an estimated variation first, then those with an assumed one.
-fn of_one_run(sweep: &JoinedSides) -> String {
-    let learned = Unreplicated::of(sweep.pairs, sweep.limits);
-    let is_compared =
-        |pace: &Pace| sweep.pairs.iter().any(|pair| pair.both().is_some() && Pace::of(pair) == *pace);
-    let text = |variation: f64, pace: Pace| format!("{} {}", percent(variation), pace.name());
-    let (mut estimated, mut assumed) = (vec![], vec![]);
-    for pace in Pace::ALL.into_iter().filter(is_compared) {
-        match learned.pooled(pace) {
-            Some(variation) => estimated.push(text(variation, pace)),
-            None => assumed.push(text(pace.cautious_variation(), pace)),
-        }
-    }
-    let parts = [
-        ("estimated from the changes of all cells".to_owned(), estimated),
-        (format!("assumed (fewer than {MIN_CELLS} cells)"), assumed),
-    ];
-    let parts = parts.into_iter().filter(|(_, paces)| !paces.is_empty());
-    let parts: Vec<String> = parts.map(|(how, paces)| format!("{how}: {}", paces.join(", "))).collect();
-    if parts.is_empty() { "none (no cell has a time on both sides)".into() } else { parts.join("; ") }
 }

@@ -43,36 +43,34 @@ const PAIR_DISTANCE_TO_SD: f64 = 1.0483;
 /// Standard error of a median over that of a mean, for normal values: the root of π/2.
 const MEDIAN_ERROR: f64 = 1.2533;
 
-/// A time and its 95 % interval, as logarithms of seconds.
+/// A time as the logarithm of seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LogTime {
     /// Logarithm of the time.
     pub log: f64,
-    /// Logarithm of the lower end of its interval.
-    pub low: f64,
-    /// Logarithm of the upper end of its interval.
-    pub high: f64,
+    /// Width of its 95 % interval.
+    pub width: f64,
 }
 
 impl LogTime {
     /// Converts a positive time in seconds and its interval.
     pub fn of(median_s: f64, [low, high]: [f64; 2]) -> LogTime {
         let low = if low > 0.0 { low } else { median_s };
-        LogTime { log: median_s.ln(), low: low.ln(), high: high.max(median_s).ln() }
+        LogTime { log: median_s.ln(), width: (high.max(median_s) / low).ln() }
     }
 }
 
 /// Finds the outlying members in `times[member][cell]`; all members have the same number of cells.
 pub fn find_outliers(times: &[Vec<Option<LogTime>>]) -> Vec<usize> {
     let ratios = Ratios::of(times);
-    let scatter = ratios.scatter(times);
+    let (deviation, freedom) = ratios.scatter(times);
     let values: Vec<f64> = ratios.offsets.iter().flatten().copied().collect();
-    let (centre, spread) = (median(&values).unwrap_or(0.0), robust(&values));
-    let limits = OutlierLimits::of(values.len(), scatter.freedom);
+    let centre = median(&values).unwrap_or(0.0);
+    let spread = Summary::of(&values).map_or(0.0, |summary| MAD_TO_SD * summary.mad);
     let is_unusual = |member: &usize| {
         let cells = ratios.logs[*member].iter().flatten().count().max(1) as f64;
-        let error = MEDIAN_ERROR * scatter.deviation / cells.sqrt();
-        let limit = limits.at(values.len(), spread, error);
+        let error = MEDIAN_ERROR * deviation / cells.sqrt();
+        let limit = limit(values.len(), spread, error, freedom);
         ratios.offsets[*member].is_some_and(|offset| is_far(offset - centre, limit))
     };
     (0..times.len()).filter(is_unusual).collect()
@@ -110,12 +108,6 @@ struct Ratios {
     offsets: Vec<Option<f64>>,
 }
 
-/// The scatter of single cells: a standard deviation of logarithms, with the degrees of freedom of its estimate.
-struct CellScatter {
-    deviation: f64,
-    freedom: f64,
-}
-
 impl Ratios {
     fn of(times: &[Vec<Option<LogTime>>]) -> Ratios {
         let cells = 0..times.first().map_or(0, Vec::len);
@@ -131,8 +123,9 @@ impl Ratios {
         Ratios { offsets: logs.iter().map(offset).collect(), medians, logs }
     }
 
-    /// Estimates the scatter of cells from distances between members, less their offsets; at least the width of the intervals.
-    fn scatter(&self, times: &[Vec<Option<LogTime>>]) -> CellScatter {
+    /// Estimates the scatter of single cells from distances between members, less their offsets, as a standard deviation of logarithms of at
+    /// least the width of the intervals; and the degrees of freedom of the estimate.
+    fn scatter(&self, times: &[Vec<Option<LogTime>>]) -> (f64, f64) {
         let mut distances = vec![];
         let (mut values, mut cells) = (0, 0);
         for cell in 0..self.medians.len() {
@@ -146,42 +139,24 @@ impl Ratios {
             cells += usize::from(!left.is_empty());
         }
         let members = self.offsets.iter().flatten().count();
-        let widths: Vec<f64> =
-            times.iter().flatten().flatten().map(|time| (time.high - time.low) / 2.0 / 1.96).collect();
+        let widths: Vec<f64> = times.iter().flatten().flatten().map(|time| time.width / 2.0 / 1.96).collect();
         let distance = PAIR_DISTANCE_TO_SD * median(&distances).unwrap_or(0.0);
         let freedom = (values + 1).saturating_sub(members + cells).max(MIN_FREEDOM) as f64;
-        CellScatter { deviation: distance.max(median(&widths).unwrap_or(0.0)), freedom }
+        (distance.max(median(&widths).unwrap_or(0.0)), freedom)
     }
 }
 
-/// Deviations beyond which a value is an outlier: in units of the known spread, and of the estimated scatter.
-struct OutlierLimits {
-    of_spread: f64,
-    of_scatter: f64,
-}
-
-impl OutlierLimits {
-    /// Returns the limits for the number of values that are judged together and the degrees of freedom of the scatter.
-    fn of(values: usize, freedom: f64) -> OutlierLimits {
-        let share = 1.0 - FALSE_ALARM_RATE / (2.0 * values.max(1) as f64);
-        let normal = Normal::new(0.0, 1.0).map_or(DEVIATIONS, |normal| normal.inverse_cdf(share));
-        let of_spread = normal.max(DEVIATIONS);
-        let student = StudentsT::new(0.0, 1.0, freedom).ok().filter(|_| freedom < NEARLY_NORMAL);
-        let of_scatter = student.map_or(of_spread, |student| student.inverse_cdf(share).max(of_spread));
-        OutlierLimits { of_spread, of_scatter }
-    }
-
-    /// Returns the largest normal distance of a value from the median of `among` values.
-    fn at(&self, among: usize, spread: f64, scatter: f64) -> f64 {
-        // The error of the median of few values adds to that of the value itself.
-        let uncertain = (1.0 + MEDIAN_ERROR.powi(2) / among.max(1) as f64).sqrt();
-        uncertain * (self.of_spread * spread.max(MIN_DEVIATION)).max(self.of_scatter * scatter)
-    }
-}
-
-/// Returns the robust standard deviation of values; 0 for fewer than two.
-fn robust(values: &[f64]) -> f64 {
-    Summary::of(values).map_or(0.0, |summary| MAD_TO_SD * summary.mad)
+/// Returns the largest normal distance from the median of `count` values that are judged together, by the spread of the values, and the
+/// `error` of one by the scatter of cells.
+fn limit(count: usize, spread: f64, error: f64, freedom: f64) -> f64 {
+    let share = 1.0 - FALSE_ALARM_RATE / (2.0 * count.max(1) as f64);
+    let normal = Normal::new(0.0, 1.0).map_or(DEVIATIONS, |normal| normal.inverse_cdf(share));
+    let of_spread = normal.max(DEVIATIONS);
+    let student = StudentsT::new(0.0, 1.0, freedom).ok().filter(|_| freedom < NEARLY_NORMAL);
+    let of_scatter = student.map_or(of_spread, |student| student.inverse_cdf(share).max(of_spread));
+    // The error of the median of few values adds to that of the value itself.
+    let uncertain = (1.0 + MEDIAN_ERROR.powi(2) / count.max(1) as f64).sqrt();
+    uncertain * (of_spread * spread.max(MIN_DEVIATION)).max(of_scatter * error)
 }
 
 #[cfg(test)]

@@ -13,16 +13,13 @@ fn fleet(seed: u64, members: usize, cells: usize, noise: f64) -> Vec<Vec<Option<
         let chance = normal(stream.uniform::<f64>(place), stream.uniform::<f64>(place + 1));
         let log = (1e-6 * (cell + 1) as f64).ln() + noise * chance;
         // Samples within a run scatter less than runs do, so intervals are narrower than the noise.
-        Some(LogTime { log, low: log - 0.3 * noise, high: log + 0.3 * noise })
+        Some(LogTime { log, width: 0.6 * noise })
     };
     (0..members).map(|member| (0..cells).map(|cell| time(member, cell)).collect()).collect()
 }
 
 fn slow(times: &mut [Option<LogTime>], factor: f64) {
-    for reading in times.iter_mut().flatten() {
-        let by = factor.ln();
-        *reading = LogTime { log: reading.log + by, low: reading.low + by, high: reading.high + by };
-    }
+    times.iter_mut().flatten().for_each(|reading| reading.log += factor.ln());
 }
 
 /// Returns the share of identical fleets with any outlier.
@@ -89,16 +86,16 @@ fn two_of_a_kind_are_not_judged_and_cells_that_few_have_do_not_count() {
 
 #[test]
 fn limits_widen_with_many_values_few_members_and_unknown_noise() {
-    const MANY: usize = 1_000_000;
-    let near =
-        |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-3, "{found} {expected}");
-    near(OutlierLimits::of(8, 3.0).at(MANY, 0.02, 0.0), 3.5 * 0.02);
-    near(OutlierLimits::of(8, 3.0).at(MANY, 0.0, 0.0), 3.5 * MIN_DEVIATION);
+    let near = |found: f64, count: f64, expected: f64| {
+        let uncertain = (1.0 + 1.2533f64.powi(2) / count).sqrt();
+        assert!((found / (uncertain * expected) - 1.0).abs() < 1e-3, "{found} {expected}");
+    };
+    near(limit(8, 0.02, 0.0, 3.0), 8.0, 3.5 * 0.02);
+    near(limit(8, 0.0, 0.0, 3.0), 8.0, 3.5 * MIN_DEVIATION);
     // 1 - 0.01 / 320 of a normal distribution lies below 4.003.
-    near(OutlierLimits::of(160, 1e9).at(MANY, 0.0, 0.02), 4.003 * 0.02);
-    near(OutlierLimits::of(160, 1e9).at(3, 0.0, 0.02), 4.003 * 0.02 * 1.2342);
+    near(limit(160, 0.0, 0.02, 1e9), 160.0, 4.003 * 0.02);
     // 1 - 0.01 / 20 of Student's t with 5 degrees of freedom lies below 6.869, of its tables.
-    near(OutlierLimits::of(10, 5.0).at(MANY, 0.0, 0.02), 6.869 * 0.02);
+    near(limit(10, 0.0, 0.02, 5.0), 10.0, 6.869 * 0.02);
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use gpubench_report::measure::stats::median;
 use serde::Serialize;
 
 use super::TimeLevel;
-use super::select::{MIN_LEVEL, SelectedSteps, center, noise, parts, select};
+use super::select::{MIN_LEVEL, center, noise, parts, select};
 
 /// Relative increase of the noise of a short series, times its length.
 const SHORT: f64 = 10.0;
@@ -51,7 +51,7 @@ pub(crate) fn fit(values: &[f64], threshold: f64) -> Fit {
     let logs: Vec<f64> = values.iter().map(|value| (value / reference).clamp(1e-300, 1e300).ln()).collect();
     let min_step = threshold.ln_1p();
     let (settled, levels) = split_latest(&logs, min_step);
-    let found: Vec<TimeLevel> = parts(settled, &levels.selection.cuts)
+    let found: Vec<TimeLevel> = parts(settled, &levels.cuts)
         .map(|(first, part)| TimeLevel { first, count: part.len(), median_s: reference * center(part).exp() })
         .collect();
     let after = reference * center(&logs[settled.len()..]).exp();
@@ -61,12 +61,14 @@ pub(crate) fn fit(values: &[f64], threshold: f64) -> Fit {
         levels: found,
         latest,
         noise: (logs.len() >= MIN_LEVEL).then_some(levels.noise),
-        drift: levels.selection.drift.map(f64::exp),
+        drift: levels.drift.map(f64::exp),
     }
 }
 
+/// Where levels begin, the drift of a series that has one instead, and the noise.
 struct Levels {
-    selection: SelectedSteps,
+    cuts: Vec<usize>,
+    drift: Option<f64>,
     noise: f64,
 }
 
@@ -82,7 +84,7 @@ fn split_latest(logs: &[f64], min_step: f64) -> (&[f64], Levels) {
     }
     let without = levels(settled, noise, min_step);
     let deviate = |levels: &Levels| {
-        let last = levels.selection.cuts.last().map_or(settled, |first| &settled[*first..]);
+        let last = levels.cuts.last().map_or(settled, |first| &settled[*first..]);
         is_separated(last, newest, limit)
     };
     // A level of the whole series may explain them together with values before them.
@@ -98,20 +100,15 @@ fn unit(noise: f64, count: usize, min_step: f64) -> f64 {
 /// Returns the levels of a series, with the larger of `noise` and the deviations around the levels.
 fn levels(logs: &[f64], noise: f64, min_step: f64) -> Levels {
     let unit = unit(noise, logs.len(), min_step);
-    let selection = select(&clip_outliers(logs, OUTLIER_LIMIT * unit), min_step);
+    let (cuts, drift) = select(&clip_outliers(logs, OUTLIER_LIMIT * unit), min_step);
     // Differences of neighbours show too little of noise that is correlated. Of normal noise the median of the absolute
     // deviations is 0.6745 standard deviations; around one level of a series that drifts it is not that of the noise.
-    let left = match selection.drift {
-        Some(_) => 0.0,
-        None => {
-            let deviations = parts(logs, &selection.cuts).flat_map(|(_, part)| {
-                let level = center(part);
-                part.iter().map(move |log| (log - level).abs())
-            });
-            center(&deviations.collect::<Vec<f64>>()) / 0.6745
-        }
-    };
-    Levels { noise: noise.max(left), selection }
+    let deviations = parts(logs, &cuts).filter(|_| drift.is_none()).flat_map(|(_, part)| {
+        let level = center(part);
+        part.iter().map(move |log| (log - level).abs())
+    });
+    let left = center(&deviations.collect::<Vec<f64>>()) / 0.6745;
+    Levels { cuts, drift, noise: noise.max(left) }
 }
 
 /// Clips outliers to within `limit` of the median of five values, so that two do not form a level (Hampel's filter).

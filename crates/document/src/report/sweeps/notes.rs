@@ -7,7 +7,7 @@ use gpubench_report::Side;
 use gpubench_report::case::{Cache, DType};
 use gpubench_report::report::machine::machine_of;
 use gpubench_report::report::quantity::{three_digits, time_text};
-use gpubench_report::report::{Outcome, Report, Row};
+use gpubench_report::report::{Report, Row};
 
 use super::super::problems::why_none_of;
 use super::{Sweep, Sweeps};
@@ -56,24 +56,17 @@ fn title_of(report: &Report, versus: Versus<'_>) -> String {
 
 /// Says why a report has CPU times only.
 fn no_gpu(report: &Report) -> &'static str {
-    let mut of_gpu = report.rows.iter().filter(|row| row.side == Side::Gpu);
-    let Some(gpu) = of_gpu.next() else {
-        // A backend without a row that did not start was left out of the plan, because this machine has no GPU.
-        if report.environment.backends.iter().any(|backend| !backend.available) {
-            return NO_GPU;
-        }
-        return "CPU only: no GPU variant was selected.";
+    let backends = &report.environment.backends;
+    // A backend without a row that did not start was left out of the plan, because this machine has no GPU.
+    let is_found = match report.rows.iter().find(|row| row.side == Side::Gpu) {
+        Some(row) => report.environment.backend(&row.backend).is_some_and(|backend| backend.available),
+        None => backends.iter().all(|backend| backend.available),
     };
-    if gpu.outcome == Outcome::Incorrect || of_gpu.any(|row| row.outcome == Outcome::Incorrect) {
-        return "CPU only: no answer of the GPU was correct.";
-    }
-    match report.environment.backend(&gpu.backend).is_some_and(|backend| backend.available) {
+    match is_found {
         true => "CPU only: no GPU cell was measured (gpubench show --tables).",
-        false => NO_GPU,
+        false => "No GPU found (gpubench doctor).",
     }
 }
-
-const NO_GPU: &str = "No GPU found (gpubench doctor).";
 
 /// `float32, N x N, cold caches`: element type of the operands with their `shape`, and the state of the caches.
 fn conditions(report: &Report, shape: &str) -> String {

@@ -104,7 +104,7 @@ pub(super) fn draw(chart: &LineChart, extent: Extent, canvas: &Canvas) {
     let most = lines.series.iter().map(|series| series.points.len()).max().unwrap_or(0);
     let marker = (0.4 * plane.area.width() / most as f64).clamp(2.5, MARKER);
     let strokes = Strokes { canvas, plane, lines, marker, em: POINT_TEXT };
-    strokes.ground();
+    strokes.tints(&plane.area);
     frame.titles();
     grid(canvas, &plane);
     strokes.lines();

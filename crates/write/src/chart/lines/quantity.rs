@@ -7,7 +7,7 @@ use gpubench_report::case::{Case, DType};
 use gpubench_report::report::quantity::three_digits;
 use gpubench_report::report::{Report, Row};
 
-use crate::chart::axis::Axis;
+use crate::chart::axis::{Axis, plain, time_label};
 use crate::chart::roofline::precision_words;
 use crate::chart::text::{self, Caption};
 
@@ -111,10 +111,10 @@ impl Quantity {
 
     pub(crate) fn axis(self, values: &[f64]) -> Axis {
         match self {
-            Quantity::Time => Axis::times("Median time by the host's clock (log scale)", values),
-            Quantity::Flops | Quantity::Bytes => {
-                Axis::numbers(&format!("{} (log scale)", self.unit()), values)
+            Quantity::Time => {
+                Axis::decades("Median time by the host's clock (log scale)", values, time_label)
             }
+            _ => Axis::decades(&format!("{} (log scale)", self.unit()), values, plain),
         }
     }
 

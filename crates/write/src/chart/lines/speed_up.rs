@@ -85,7 +85,14 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
         return None;
     }
     let mut legend = legend(&series);
-    let crossed = lines.iter().flat_map(|line| crossover_notes(line, lone_part.is_some()));
+    let crossed = lines.iter().flat_map(|line| match (&line.series.label, &line.crossover) {
+        (_, None) => vec![],
+        (label, Some(found)) if lone_part.is_some() => vec![format!("{label}: {}", crossover_text(found))],
+        // The name may be long.
+        (label, Some(found)) => {
+            vec![format!("{label}:"), format!("\u{a0}\u{a0}\u{a0}{}", crossover_text(found))]
+        }
+    });
     let versus = sheet.versus();
     let heading = format!("{} faster from N", versus.label(Contender::B));
     legend.extend(LegendRow::notes(&heading, crossed.collect()));
@@ -110,16 +117,6 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
 pub(crate) fn question(versus: Versus<'_>) -> String {
     let [a, b] = Contender::BOTH.map(|one| name(versus, one));
     if versus.is_named() { format!("{a} against {b}") } else { format!("is {b} faster?") }
-}
-
-/// From which size B is faster; in two lines where the name of a line may be long.
-fn crossover_notes(line: &SpeedUpLine<'_>, is_short: bool) -> Vec<String> {
-    let label = &line.series.label;
-    match line.crossover.as_ref().map(crossover_text) {
-        None => vec![],
-        Some(found) if is_short => vec![format!("{label}: {found}")],
-        Some(found) => vec![format!("{label}:"), indented(&found)],
-    }
 }
 
 /// The subtitle: the kinds of speed-up that the lines show.
@@ -161,14 +158,17 @@ pub(crate) fn by_kind<'a>(part: &Part<'a>, comparisons: &[Comparison<'_>]) -> Ve
 
 /// One line a report and family.
 fn by_part<'a>(parts: &[Part<'a>]) -> Vec<SpeedUpLine<'a>> {
+    const HUES: [Role; 7] =
+        [Role::Blue, Role::Green, Role::Orange, Role::Purple, Role::Sky, Role::Vermilion, Role::Ink];
     let mut lines: Vec<SpeedUpLine<'_>> = vec![];
     for part in parts {
         for comparisons in part.by_family() {
-            let family = comparisons[0].family;
+            let (family, index) = (comparisons[0].family, lines.len());
+            let hue = HUES[index % HUES.len()];
             let series = ChartSeries {
                 label: part.label(None, family),
                 group: "Resident speed-up",
-                style: part_style(lines.len()),
+                style: Style { hue, stroke: Stroke::Solid, marker: index, filled: true },
                 points: points(comparisons, |one| one.pair(LONE_KIND)),
                 bends: vec![],
             };
@@ -176,13 +176,6 @@ fn by_part<'a>(parts: &[Part<'a>]) -> Vec<SpeedUpLine<'a>> {
         }
     }
     lines
-}
-
-/// The looks of the `index`-th line where each is a report or a family.
-fn part_style(index: usize) -> Style {
-    const HUES: [Role; 7] =
-        [Role::Blue, Role::Green, Role::Orange, Role::Purple, Role::Sky, Role::Vermilion, Role::Ink];
-    Style { hue: HUES[index % HUES.len()], stroke: Stroke::Solid, marker: index, filled: true }
 }
 
 fn points<'a>(
@@ -233,8 +226,4 @@ pub(crate) fn crossing(line: &SpeedUpLine<'_>) -> Option<CrossingMark> {
     let mark = if found.is_unreliable { "!" } else { "" };
     let label = format!("N = {}{mark}", size_text(size, found.interval));
     Some(CrossingMark { hue: line.series.style.hue, size, interval: found.interval.map(end), label })
-}
-
-fn indented(text: &str) -> String {
-    format!("\u{a0}\u{a0}\u{a0}{text}")
 }

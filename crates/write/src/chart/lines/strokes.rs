@@ -27,10 +27,6 @@ pub(crate) struct Strokes<'a> {
 }
 
 impl Strokes<'_> {
-    pub(crate) fn ground(&self) {
-        self.tints(&self.plane.area)
-    }
-
     /// Everything but the ground and the grid.
     pub(crate) fn lines(&self) {
         let PlotLines { series, crossings, levels, has_sides } = self.lines;
@@ -44,14 +40,12 @@ impl Strokes<'_> {
         series.iter().for_each(|series| self.band(series));
         // In reverse, so that the first of the legend lies on top.
         series.iter().rev().for_each(|series| self.line(series));
-        crossings.iter().for_each(|crossing| self.crossing(crossing));
+        for crossing in crossings {
+            crossover(self.canvas, self.plane.place(crossing.size, 1.0), crossing.hue, self.marker);
+        }
         self.labels().iter().for_each(|(label, hue)| self.label(label, *hue));
-        self.notes();
-    }
-
-    /// The notes of all points, on top of everything: those of the first series of the legend last, as its line is.
-    fn notes(&self) {
-        for point in self.lines.series.iter().rev().flat_map(|series| &series.points) {
+        // The notes are on top of everything: those of the first series of the legend last, as its line is.
+        for point in series.iter().rev().flat_map(|series| &series.points) {
             self.canvas.note(&point.note, self.plane.place(point.x, point.y), 1.5 * self.marker);
         }
     }
@@ -106,7 +100,7 @@ impl Strokes<'_> {
     }
 
     /// Tints the parts of `area` above and below the line at 1.
-    fn tints(&self, area: &Rect) {
+    pub(crate) fn tints(&self, area: &Rect) {
         if !self.lines.has_sides {
             return;
         }
@@ -165,12 +159,6 @@ impl Strokes<'_> {
         let area = Rect::around(middle, half, plane.area.height() / 2.0);
         let strength = if half > 3.0 { 0.18 } else { 0.55 };
         self.canvas.rectangle(area.corners(), Paint::Clear(crossing.hue, strength))
-    }
-
-    /// A ring where a series meets the line at 1.
-    fn crossing(&self, crossing: &CrossingMark) {
-        let place = self.plane.place(crossing.size, 1.0);
-        crossover(self.canvas, place, crossing.hue, self.marker)
     }
 
     /// A label on cleared ground, so that no grid line or band runs through it.

@@ -3,10 +3,11 @@
 use crate::palette::Role;
 use gpubench_analysis::answer::Comparison;
 use gpubench_document::report::ABOVE;
+use gpubench_ops as op;
 use gpubench_report::Side;
 use gpubench_report::report::Row;
 use gpubench_report::report::quantity::time_text;
-use gpubench_text::grouped::distinct;
+use gpubench_text::grouped::{distinct, grouped};
 
 use super::quantity::Quantity;
 use super::{LineChart, PeakLevel, PlotLines, extremes, legend, mark_notes, sizes};
@@ -82,7 +83,7 @@ fn chart(sheet: &Sheet<'_>, quantity: Quantity, captions: Vec<String>) -> Option
     let sides_with_lines: Vec<Side> =
         lines.iter().filter(|line| is_line(line)).map(|(_, rows)| rows[0].side).collect();
     lines.retain(|line| is_line(line) || !sides_with_lines.contains(&line.1[0].side));
-    let (levels, exceeded) = levels(sheet, quantity, &lines);
+    let levels = levels(sheet, quantity, &lines);
     let series: Vec<ChartSeries> = lines.into_iter().map(|(series, _)| series).collect();
     let sizes = sizes(&series);
     if sizes.len() < 2 {
@@ -93,11 +94,12 @@ fn chart(sheet: &Sheet<'_>, quantity: Quantity, captions: Vec<String>) -> Option
     let mut legend = legend(&series);
     let level_row =
         |level: &PeakLevel| LegendRow::Entry(LegendSample::Rule(level.style), level.label.clone());
-    let peaks = levels.iter().map(level_row).chain(exceeded).collect();
+    let peaks = levels.iter().map(level_row).collect();
     legend.extend(LegendRow::headed("Measured peaks", peaks));
     legend.extend(mark_notes(&series));
     let kind = if quantity == Quantity::Time { ChartKind::Time } else { ChartKind::Throughput };
-    let subtitle = [sheet.subject.summary(), quantity.method()];
+    let summary = op::find(sheet.subject.op).map_or("", |op| op.about().summary);
+    let subtitle = [summary, quantity.method()];
     let subtitle: Vec<&str> = subtitle.into_iter().filter(|text| !text.is_empty()).collect();
     let frame = Frame {
         name: sheet.name(kind.name()),
@@ -119,29 +121,21 @@ fn lines_of<'a>(
     variants: &[Variant<'_>],
     turn: usize,
 ) -> Vec<VariantLine<'a>> {
-    let mut lines: Vec<VariantLine<'_>> = vec![];
     let families = part.by_family().enumerate();
     let comparisons = families.flat_map(|(index, some)| some.iter().map(move |one| (turn + index, one)));
-    for (turn, comparison) in comparisons {
-        for &row in comparison.rows.iter().filter(|row| comparison.versus.covers(row)) {
-            let Some(point) = point(row, quantity) else { continue };
-            let label = part.label(Some(&part.names.variant(row)), comparison.family);
-            let group = group(row);
-            let is_same = |(series, _): &&mut VariantLine<'_>| series.label == label && series.group == group;
-            match lines.iter_mut().find(is_same) {
-                Some((series, rows)) => {
-                    series.points.push(point);
-                    rows.push(row);
-                }
-                None => {
-                    let style = style(row, variants, turn);
-                    let series = ChartSeries { label, group, style, points: vec![point], bends: vec![] };
-                    lines.push((series, vec![row]));
-                }
-            }
-        }
-    }
-    lines
+    let rows = comparisons.flat_map(|(turn, one)| {
+        let covered = one.rows.iter().copied().filter(|row| one.versus.covers(row));
+        covered.filter_map(move |row| {
+            let label = part.label(Some(&part.names.variant(row)), one.family);
+            Some(((label, group(row)), (turn, row, point(row, quantity)?)))
+        })
+    });
+    let line = |((label, group), found): (_, Vec<(usize, &'a Row, Point)>)| {
+        let style = style(found[0].1, variants, found[0].0);
+        let (rows, points) = found.into_iter().map(|(_, row, point)| (row, point)).unzip();
+        (ChartSeries { label, group, style, points, bends: vec![] }, rows)
+    };
+    grouped(rows).into_iter().map(line).collect()
 }
 
 fn point(row: &Row, quantity: Quantity) -> Option<Point> {
@@ -154,30 +148,21 @@ fn point(row: &Row, quantity: Quantity) -> Option<Point> {
 }
 
 /// The measured peaks of a single report: one per side and accuracy. A rate more than a few per cent above it shows that what was
-/// measured is no peak: then that of wider units is, or there is a note instead.
-fn levels(
-    sheet: &Sheet<'_>,
-    quantity: Quantity,
-    lines: &[VariantLine<'_>],
-) -> (Vec<PeakLevel>, Vec<LegendRow>) {
-    let (mut levels, mut exceeded): (Vec<PeakLevel>, Vec<String>) = (vec![], vec![]);
-    let [part] = sheet.parts.as_slice() else { return (levels, vec![]) };
+/// measured is no peak: then that of wider units is, or there is none.
+fn levels(sheet: &Sheet<'_>, quantity: Quantity, lines: &[VariantLine<'_>]) -> Vec<PeakLevel> {
+    let mut levels: Vec<PeakLevel> = vec![];
+    let [part] = sheet.parts.as_slice() else { return levels };
     let rows: Vec<&Row> = lines.iter().flat_map(|(_, rows)| rows).copied().collect();
     for row in &rows {
-        let peaks = quantity.peaks(part.report, row);
         let same = rows.iter().filter(|other| (other.side, other.accuracy) == (row.side, row.accuracy));
-        let rates = same.filter_map(|row| Some(quantity.of(row)?[0]));
-        let highest = rates.fold(0.0, f64::max);
-        let text = |peak| quantity.peak_text(row.side.label(), peak);
-        match (peaks.iter().find(|(rate, _)| ABOVE * rate >= highest), peaks.last()) {
-            (Some(&peak), _) if levels.iter().all(|level| level.label != text(peak)) => {
-                let style = Style { hue: Role::Soft, stroke: Stroke::of(row), marker: 0, filled: true };
-                levels.push(PeakLevel { value: peak.0, label: text(peak), style });
-            }
-            (None, Some(&peak)) => exceeded.push(format!("{}: exceeded", text(peak))),
-            _ => {}
+        let highest = same.filter_map(|row| Some(quantity.of(row)?[0])).fold(0.0, f64::max);
+        let peaks = quantity.peaks(part.report, row);
+        let Some(peak) = peaks.into_iter().find(|(rate, _)| ABOVE * rate >= highest) else { continue };
+        let label = quantity.peak_text(row.side.label(), peak);
+        if levels.iter().all(|level| level.label != label) {
+            let style = Style { hue: Role::Soft, stroke: Stroke::of(row), marker: 0, filled: true };
+            levels.push(PeakLevel { value: peak.0, label, style });
         }
     }
-    let notes = distinct(exceeded).into_iter().map(LegendRow::Note).collect();
-    (levels, notes)
+    levels
 }

@@ -58,18 +58,14 @@ pub(crate) fn draw_alone(panel: &OverviewPanel, y: &Axis) -> Canvas {
     canvas
 }
 
-fn heading(text: &str, plot: &Rect, canvas: &Canvas) {
-    let text = fitted(text, HEADING, Weight::Medium, plot.width());
-    canvas.text(&text, (plot.left, plot.top - 10.0), medium(HEADING, Role::Ink, Align::Left))
-}
-
 fn draw_panel(name: &str, lines: &PlotLines, plane: Plane<'_>, canvas: &Canvas) {
     let plot = plane.area;
     let strokes = Strokes { canvas, plane, lines, marker: MARKER, em: POINT_TEXT };
-    strokes.ground();
+    strokes.tints(&plot);
     grid(canvas, &plane);
     strokes.lines();
-    heading(name, &plot, canvas);
+    let name = fitted(name, HEADING, Weight::Medium, plot.width());
+    canvas.text(&name, (plot.left, plot.top - 10.0), medium(HEADING, Role::Ink, Align::Left));
     x_labels(canvas, &plane, SMALL);
 }
 

@@ -121,7 +121,11 @@ fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item
             lines.retain(|line| line.kind != Kind::Kernel);
         }
         let family = part.shown(comparisons[0].family).clause();
-        let series: Vec<ChartSeries> = lines.iter().map(|line| only_last_label(&line.series)).collect();
+        let mut series: Vec<ChartSeries> = lines.iter().map(|line| line.series.clone()).collect();
+        for one in &mut series {
+            let last = one.points.len().saturating_sub(1);
+            one.points.iter_mut().take(last).for_each(|point| point.label = None);
+        }
         let sizes = sizes(&series);
         let panel = OverviewPanel {
             heading: format!("{}{family}", sheet.heading()),
@@ -135,14 +139,6 @@ fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item
         };
         (sizes.len() > 1).then_some(panel)
     })
-}
-
-/// A line whose last point alone has a label.
-fn only_last_label(series: &ChartSeries) -> ChartSeries {
-    let mut series = series.clone();
-    let last = series.points.len().saturating_sub(1);
-    series.points.iter_mut().take(last).for_each(|point| point.label = None);
-    series
 }
 
 #[cfg(test)]

@@ -58,43 +58,34 @@ pub(super) fn charts(report: &Report, captions: impl Fn(Cache) -> Vec<String>) -
     for backend in &report.environment.backends {
         for &dtype in DType::ALL {
             for cache in Cache::ALL {
-                let subject = RooflineSubject { backend: &backend.name, dtype, cache };
-                charts.extend(chart(report, subject, captions(cache)));
+                let is_in =
+                    |row: &&Row| row.backend == backend.name && row.case.dtype == dtype && row.cache == cache;
+                let rows: Vec<&Row> =
+                    report.rows.iter().filter(is_in).filter(|row| is_limited(row)).collect();
+                charts.extend(chart(report, &rows, captions(cache)));
             }
         }
     }
     charts
 }
 
-/// The backend and element type that all cells of a chart share.
-#[derive(Clone, Copy)]
-struct RooflineSubject<'a> {
-    backend: &'a str,
-    dtype: DType,
-    cache: Cache,
+/// Returns whether a row is measured, and limited by arithmetic or memory.
+fn is_limited(row: &Row) -> bool {
+    row.outcome == Outcome::Measured
+        && row.median_s().is_some_and(|median| median > 0.0)
+        && matches!(limit(&row.case.op), Limit::Read | Limit::ReadAndWrite)
+        && (row.work.flop > 0.0 && row.work.bytes > 0.0)
 }
 
-impl RooflineSubject<'_> {
-    /// Returns whether a row is a cell of the chart: measured, and limited by arithmetic or memory.
-    fn has(&self, row: &Row) -> bool {
-        let is_measured =
-            row.outcome == Outcome::Measured && row.median_s().is_some_and(|median| median > 0.0);
-        row.backend == self.backend
-            && row.case.dtype == self.dtype
-            && row.cache == self.cache
-            && is_measured
-            && matches!(limit(&row.case.op), Limit::Read | Limit::ReadAndWrite)
-            && (row.work.flop > 0.0 && row.work.bytes > 0.0)
-    }
-}
-
-fn chart(report: &Report, subject: RooflineSubject<'_>, captions: Vec<String>) -> Option<Roofline> {
-    let peaks = peaks(report, subject.backend)?;
-    let rows: Vec<&Row> = report.rows.iter().filter(|row| subject.has(row)).collect();
-    let ops = ops(&rows);
-    let dots = dots(&rows, &ops);
+/// The chart of rows of one backend, element type and state of the caches.
+fn chart(report: &Report, rows: &[&Row], captions: Vec<String>) -> Option<Roofline> {
+    let first = rows.first()?;
+    let (backend, dtype) = (&first.backend, first.case.dtype);
+    let peaks = peaks(report, backend)?;
+    let ops = ops(rows);
+    let dots = dots(rows, &ops);
     let (xs, ys): (Vec<f64>, Vec<f64>) = dots.iter().map(|dot| (dot.x, dot.y)).unzip();
-    let roofs = roofs(&peaks, &rows, (&xs, &ys)).filter(|_| !dots.is_empty())?;
+    let roofs = roofs(&peaks, rows, (&xs, &ys)).filter(|_| !dots.is_empty())?;
     let mut legend = vec![LegendRow::Heading("Peaks".into())];
     legend.extend(
         roofs.iter().map(|roof| LegendRow::Entry(LegendSample::Rule(roof.style), roof.label.clone())),
@@ -108,15 +99,15 @@ fn chart(report: &Report, subject: RooflineSubject<'_>, captions: Vec<String>) -
     let of_mark = |(filled, text): (bool, &str)| LegendRow::Entry(mark(filled), text.into());
     let marks = [(true, "best variant of its case"), (false, "another variant")].map(of_mark);
     legend.extend(LegendRow::headed("Marks", marks.to_vec()));
-    let suffix = if has_both_caches(report) { format!("-{}", subject.cache) } else { String::new() };
+    let suffix = if has_both_caches(report) { format!("-{}", first.cache) } else { String::new() };
     let corners = || roofs.iter().flat_map(|roof| &roof.path);
     let held: [Vec<f64>; 2] = [
         xs.iter().copied().chain(corners().map(|corner| corner.0)).collect(),
         ys.iter().copied().chain(corners().map(|corner| corner.1)).collect(),
     ];
     let frame = Frame {
-        name: format!("roofline-{}-{}{suffix}", subject.backend, subject.dtype),
-        title: format!("{}, {}: share of the machine's peaks", subject.backend, subject.dtype.words()),
+        name: format!("roofline-{backend}-{dtype}{suffix}"),
+        title: format!("{backend}, {}: share of the machine's peaks", dtype.words()),
         subtitle: "Every measured cell. Larger marks: larger N. Numbers: N".into(),
         captions,
         legend,

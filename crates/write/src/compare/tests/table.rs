@@ -1,6 +1,5 @@
 //! The text on the terminal: what it says first, which cells have lines, and that it fits a screen.
 
-use gpubench_document::comparison::phrases;
 use gpubench_document::table::{Tone, WIDTH};
 use gpubench_report::case::{Cache, DType};
 
@@ -16,7 +15,7 @@ Result: regression (exit code 1)
 
   Cells  11 compared: 1 newly incorrect, 1 newly failed, 1 slower, 1 less accurate, 1 inconclusive,
          1 not slower, 1 lower clock, 1 not comparable, 1 faster, 2 same; 1 missing, 1 new, 1 not
-         measured, 1 not judged (the policy leaves it out)
+         measured, 1 not judged
   Worst  spgemm N=512 f32 density 0.01 cuda/hash cold: error 5.0e-1 is above the bound 1.2e-5; it
          was right
   Means  3 compared: 1 slower, 1 inconclusive, 1 same; all 6 cells 1.021x slower (1.017 to 1.025)
@@ -52,8 +51,7 @@ faster          elementwise    4096 f32  cuda/fused    41 µs  35 µs 1.20x fast
     let text = text("table", &example::full());
     assert!(text.starts_with(expected), "{text}");
     let end = "
-Not shown: 1 not slower, 1 new, 2 same, 1 not measured, 1 not judged (the policy leaves it out);
---all-cells shows every cell
+Not shown: 1 not slower, 1 new, 2 same, 1 not measured, 1 not judged; --all-cells shows every cell
 
 Geometric means
                                                              smallest
@@ -87,15 +85,11 @@ fn all_cells_have_lines_if_requested_and_ratios_if_nothing_is_judged() {
     );
     let ratios = text("table", &example::across_machines(true));
     assert_eq!(rows(&ratios, "not judged"), 9, "{ratios}");
-    assert!(ratios.contains("\nNot shown: 6 not judged (the machines differ); "), "{ratios}");
+    assert!(ratios.contains("\nNot shown: 6 not judged; "), "{ratios}");
     let blocked = text("table", &example::across_machines(false));
     assert!(blocked.starts_with("Result: not comparable (exit code 2): gpu-model differs\n"), "{blocked}");
     assert!(blocked.contains("\n  block  gpu-model: NVIDIA H100, now NVIDIA H200\n"), "{blocked}");
-    assert!(
-        blocked.contains("\n  Cells  15 not judged (the machines differ)\n")
-            && rows(&blocked, "not judged") == 0,
-        "{blocked}"
-    );
+    assert!(blocked.contains("\n  Cells  15 not judged\n") && rows(&blocked, "not judged") == 0, "{blocked}");
 }
 
 #[test]
@@ -121,7 +115,7 @@ fn copies(cell: &Change, count: u64) -> Vec<Change> {
         let mut copy = cell.clone();
         copy.subject.cell.case.n = 1000 + n;
         copy.interval = copy.interval.map(|[low, high]| [low, high + 1e-4 * n as f64]);
-        copy.reason = phrases::change_with_interval(&copy).unwrap();
+        copy.reason = copy.change().unwrap().with_interval();
         copy
     };
     (0..count).map(copy).collect()

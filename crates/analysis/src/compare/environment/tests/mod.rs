@@ -48,11 +48,16 @@ fn runs(reports: &[Report]) -> Runs {
     Runs { runs: reports.iter().map(run).collect(), ..Runs::default() }
 }
 
-/// The differences after a change of the new report, as `fact severity: old | new`.
+/// The differences between the reports of both sides, as `fact severity: old | new`.
+fn between(old: &[Report], new: &[Report]) -> Vec<String> {
+    lines(&differences(&runs(old), &runs(new), &BTreeMap::new()))
+}
+
+/// The differences after a change of the new report.
 fn after(change: impl Fn(&mut Report)) -> Vec<String> {
     let mut new = report();
     change(&mut new);
-    lines(&differences(&runs(&[report()]), &runs(&[new]), &BTreeMap::new()))
+    between(&[report()], &[new])
 }
 
 fn lines(found: &[Difference]) -> Vec<String> {
@@ -60,14 +65,17 @@ fn lines(found: &[Difference]) -> Vec<String> {
     found.iter().map(line).collect()
 }
 
+/// Sets the value at a path in a report's environment.
+fn set(report: &mut Report, path: &str, value: Value) {
+    let mut environment = serde_json::to_value(&report.environment).unwrap();
+    let (parent, key) = path.rsplit_once('/').unwrap();
+    environment.pointer_mut(parent).unwrap()[key] = value;
+    report.environment = serde_json::from_value(environment).unwrap();
+}
+
 /// Sets a key of the description of the CPU's (0) or the GPU's (1) backend.
 fn describe(environment: &mut Environment, backend: usize, key: &str, value: Value) {
     environment.backends[backend].description[key] = value;
-}
-
-/// Sets how a sweep was sampled.
-fn sample(environment: &mut Environment, sweep: usize, key: &str, value: Value) {
-    environment.settings["sweeps"][sweep]["sampling"][key] = value;
 }
 
 #[test]
@@ -79,131 +87,79 @@ fn equal_environments_have_no_differences() {
 #[test]
 fn copies_of_both_kinds_of_memory_contain_those_of_pageable_memory() {
     assert!(after(|new| new.environment.settings["options"]["transfer"] = json!("both")).is_empty());
-    let differences = |old: &str, new: &str| {
-        let [old, new] = [old, new].map(|word| {
-            let mut report = report();
-            report.environment.settings["options"]["transfer"] = json!(word);
-            runs(&[report])
-        });
-        lines(&differences(&old, &new, &BTreeMap::new()))
-    };
-    assert_eq!(differences("both", "pinned"), ["transfer warn: pageable | pinned"]);
+    let [both, pinned] = ["both", "pinned"].map(|word| {
+        let mut report = report();
+        report.environment.settings["options"]["transfer"] = json!(word);
+        report
+    });
+    assert_eq!(between(&[both], &[pinned]), ["transfer warn: pageable | pinned"]);
 }
+
+/// Changes of an environment, and the difference that each makes: `PATH VALUE => FACT SEVERITY: OLD | NEW`.
+const CHANGES: &str = r#"
+/backends/1/description/name "NVIDIA H100" => gpu-model block: NVIDIA H200 | NVIDIA H100
+/backends/1/description/multiprocessors 60 => gpu-multiprocessors block: 132 | 60
+/backends/1/description/mig_mode true => mig-mode block: off | on
+/host/cpu "AMD EPYC" => cpu-model block: Intel(R) Xeon(R) Platinum 8480C | AMD EPYC
+/host/cpu_identity "family 6, model 85, stepping 7" => cpu-model block: generation: family 6, model 143, stepping 8 | generation: family 6, model 85, stepping 7
+/other_programs 0.94 => other-programs inconclusive: 5.0 % | 94 %
+/quota_pauses { "periods": 112, "paused": 103 } => quota-pauses warn: 10 % | 92 %
+/backends/0/description/pinned [0, 1] => pinning warn: not bound | 0, 1
+/host/transparent_huge_pages "always" => huge-pages warn: madvise | always
+/backends/0/description/memory_interleaved_over_nodes [0, 1] => numa-interleaving warn: none | 0, 1
+/backends/0/timer_overhead/thread_speeds/slowest_s 1e-3 => thread-speeds warn: 1.02 | 1.96
+/backends/0/description/cold_caches "clflushopt" => cache-flush warn: cpu: copy | cpu: clflushopt
+/host/load_average 3.5 => load ignore: 0.40 | 3.50
+/backends/1/description/persistence_mode false => gpu-persistence ignore: on | off
+/build_profile "debug" => build-profile block: release | debug
+/host/threads 8 => cpus warn: 16 | 8
+/host/cpu_quota null => cpu-quota warn: 15.5 CPUs | no limit
+/host/governor "powersave" => governor warn: performance | powersave
+/host/smt false => smt warn: on | off
+/host/numa_nodes 2 => numa warn: 1 | 2
+/host/last_level_cache_bytes 62914560 => last-level-cache warn: 105 MiB | 60.0 MiB
+/backends/0/description/simd "avx2" => simd warn: avx512 | avx2
+/backends/0/libraries/0/version "0.3.29 Cooperlake, 16 threads" => blas warn: OpenBLAS: 0.3.26 Cooperlake | OpenBLAS: 0.3.29 Cooperlake
+/backends/0/description/versions { "numpy": "2.5.0" } => blas warn: cpu/numpy: 2.4.6 | cpu/numpy: 2.5.0
+/backends/1/description/power_limit_w 500.0 => power-limit warn: 700 W | 500 W
+/backends/1/description/sm_clock_max_mhz 1755 => gpu-clock-limit warn: maximum: 1980 MHz | maximum: 1755 MHz
+/backends/1/description/memory_bytes 75000000000 => gpu-memory warn: 140 GiB | 69.8 GiB
+/backends/1/description/ecc false => ecc warn: on | off
+/backends/1/description/driver_version "550.54.15" => driver warn: 580.159.04 | 550.54.15
+/backends/1/description/cuda_version "12.4" => cuda-version warn: 13.0 | 12.4
+/backends/1/libraries/0/version "13.2.0" => gpu-libraries warn: cuBLAS: 13.1.0 | cuBLAS: 13.2.0
+/backends/1/description/timing { "blocking_kernel": false } => gpu-timing warn: blocking kernel | no blocking kernel
+/settings/options/transfer "pinned" => transfer warn: pageable | pinned
+/settings/sweeps/0/sampling/precision 0.07 => precision warn: matmul: by default | matmul: 7 %
+/settings/sweeps/1/sampling/samples 30 => samples warn: spgemm: until precise | spgemm: 30
+/settings/sweeps/1/sampling/warmup 5 => warmup warn: spgemm: 2 | spgemm: 5
+/settings/sweeps/1/sampling/rounds 5 => rounds warn: spgemm: 3 | spgemm: 5
+/settings/isolate false => isolation warn: worker processes | one process
+/variables/OMP_NUM_THREADS "4" => variables warn: OMP_NUM_THREADS: unset | OMP_NUM_THREADS: 4
+/variables/MKL_VERBOSE "1" => variables warn: MKL_VERBOSE: unset | MKL_VERBOSE: 1 (prints each call)
+/gpubench_version "0.2.0" => gpubench-version warn: 0.1.0 | 0.2.0
+/host/name "other" => host-name ignore: node | other
+/host/os "Linux 7" => os ignore: Linux 6.8 | Linux 7
+/host/memory_bytes 68719476736 => memory ignore: 128 GiB | 64.0 GiB
+/backends/1/description/device 1 => gpu-ordinal ignore: 0 | 1
+/backends/1/libraries/0/path "/opt/libcuBLAS.so" => library-paths ignore: cuBLAS: /usr/lib/libcuBLAS.so | cuBLAS: /opt/libcuBLAS.so
+/variables/CUDA_HOME "/opt" => path-variables ignore: CUDA_HOME: unset | CUDA_HOME: /opt
+"#;
+
+/// Facts that tests of their own change, below.
+const CHANGED_ELSEWHERE: &str =
+    "cpu-threads gpubench-revision git-revision gpu-programs gpu-throttling kernel max-time sim-script";
 
 #[test]
 fn each_fact_is_found_with_its_severity_and_both_values() {
-    type Change = Box<dyn Fn(&mut Environment)>;
-    let by = |change: fn(&mut Environment)| -> Change { Box::new(change) };
-    let of_backend = |backend: usize, key: &'static str, value: Value| -> Change {
-        Box::new(move |e| describe(e, backend, key, value.clone()))
-    };
-    let cpu = |key, value| of_backend(0, key, value);
-    let gpu = |key, value| of_backend(1, key, value);
-    let sampling = |sweep: usize, key: &'static str, value: Value| -> Change {
-        Box::new(move |e| sample(e, sweep, key, value.clone()))
-    };
-    let cases: &[(Change, &str)] = &[
-        (gpu("name", json!("NVIDIA H100")), "gpu-model block: NVIDIA H200 | NVIDIA H100"),
-        (gpu("multiprocessors", json!(60)), "gpu-multiprocessors block: 132 | 60"),
-        (gpu("mig_mode", json!(true)), "mig-mode block: off | on"),
-        (
-            by(|e| e.host.cpu = "AMD EPYC".into()),
-            "cpu-model block: Intel(R) Xeon(R) Platinum 8480C | AMD EPYC",
-        ),
-        (
-            by(|e| e.host.cpu_identity = Some("family 6, model 85, stepping 7".into())),
-            "cpu-model block: generation: family 6, model 143, stepping 8 | generation: family 6, model 85, stepping 7",
-        ),
-        (by(|e| e.other_programs = Some(0.94)), "other-programs inconclusive: 5.0 % | 94 %"),
-        (
-            by(|e| e.quota_pauses = Some(QuotaPauses { periods: 112, paused: 103 })),
-            "quota-pauses warn: 10 % | 92 %",
-        ),
-        (cpu("pinned", json!([0, 1])), "pinning warn: not bound | 0, 1"),
-        (by(|e| e.host.transparent_huge_pages = Some("always".into())), "huge-pages warn: madvise | always"),
-        (cpu("memory_interleaved_over_nodes", json!([0, 1])), "numa-interleaving warn: none | 0, 1"),
-        (
-            by(|e| {
-                e.backends[0].timer_overhead.as_mut().unwrap().thread_speeds.as_mut().unwrap().slowest_s =
-                    1e-3
-            }),
-            "thread-speeds warn: 1.02 | 1.96",
-        ),
-        (cpu("cold_caches", json!("clflushopt")), "cache-flush warn: cpu: copy | cpu: clflushopt"),
-        (by(|e| e.host.load_average = Some(3.5)), "load ignore: 0.40 | 3.50"),
-        (gpu("persistence_mode", json!(false)), "gpu-persistence ignore: on | off"),
-        (by(|e| e.build_profile = Some("debug".into())), "build-profile block: release | debug"),
-        (by(|e| e.host.threads = 8), "cpus warn: 16 | 8"),
-        (by(|e| e.host.cpu_quota = None), "cpu-quota warn: 15.5 CPUs | no limit"),
-        (by(|e| e.host.governor = Some("powersave".into())), "governor warn: performance | powersave"),
-        (by(|e| e.host.smt = Some(false)), "smt warn: on | off"),
-        (by(|e| e.host.numa_nodes = Some(2)), "numa warn: 1 | 2"),
-        (by(|e| e.host.last_level_cache_bytes = Some(60 << 20)), "last-level-cache warn: 105 MiB | 60.0 MiB"),
-        (cpu("simd", json!("avx2")), "simd warn: avx512 | avx2"),
-        (
-            by(|e| e.backends[0].libraries[0].version = Some("0.3.29 Cooperlake, 16 threads".into())),
-            "blas warn: OpenBLAS: 0.3.26 Cooperlake | OpenBLAS: 0.3.29 Cooperlake",
-        ),
-        (cpu("versions", json!({ "numpy": "2.5.0" })), "blas warn: cpu/numpy: 2.4.6 | cpu/numpy: 2.5.0"),
-        (gpu("power_limit_w", json!(500.0)), "power-limit warn: 700 W | 500 W"),
-        (gpu("sm_clock_max_mhz", json!(1755)), "gpu-clock-limit warn: maximum: 1980 MHz | maximum: 1755 MHz"),
-        (gpu("memory_bytes", json!(75_000_000_000_u64)), "gpu-memory warn: 140 GiB | 69.8 GiB"),
-        (gpu("ecc", json!(false)), "ecc warn: on | off"),
-        (gpu("driver_version", json!("550.54.15")), "driver warn: 580.159.04 | 550.54.15"),
-        (gpu("cuda_version", json!("12.4")), "cuda-version warn: 13.0 | 12.4"),
-        (
-            by(|e| e.backends[1].libraries[0].version = Some("13.2.0".into())),
-            "gpu-libraries warn: cuBLAS: 13.1.0 | cuBLAS: 13.2.0",
-        ),
-        (
-            gpu("timing", json!({ "blocking_kernel": false })),
-            "gpu-timing warn: blocking kernel | no blocking kernel",
-        ),
-        (by(|e| e.settings["options"]["transfer"] = json!("pinned")), "transfer warn: pageable | pinned"),
-        (sampling(0, "precision", json!(0.07)), "precision warn: matmul: by default | matmul: 7 %"),
-        (sampling(1, "samples", json!(30)), "samples warn: spgemm: until precise | spgemm: 30"),
-        (sampling(1, "warmup", json!(5)), "warmup warn: spgemm: 2 | spgemm: 5"),
-        (sampling(1, "rounds", json!(5)), "rounds warn: spgemm: 3 | spgemm: 5"),
-        (by(|e| e.settings["isolate"] = json!(false)), "isolation warn: worker processes | one process"),
-        (
-            by(|e| drop(e.variables.insert("OMP_NUM_THREADS".into(), "4".into()))),
-            "variables warn: OMP_NUM_THREADS: unset | OMP_NUM_THREADS: 4",
-        ),
-        (
-            by(|e| drop(e.variables.insert("MKL_VERBOSE".into(), "1".into()))),
-            "variables warn: MKL_VERBOSE: unset | MKL_VERBOSE: 1 (prints each call)",
-        ),
-        (by(|e| e.gpubench_version = "0.2.0".into()), "gpubench-version warn: 0.1.0 | 0.2.0"),
-        (by(|e| e.host.name = "other".into()), "host-name ignore: node | other"),
-        (by(|e| e.host.os = "Linux 7".into()), "os ignore: Linux 6.8 | Linux 7"),
-        (by(|e| e.host.memory_bytes = 64 << 30), "memory ignore: 128 GiB | 64.0 GiB"),
-        (gpu("device", json!(1)), "gpu-ordinal ignore: 0 | 1"),
-        (
-            by(|e| e.backends[1].libraries[0].path = Some("/opt/libcuBLAS.so".into())),
-            "library-paths ignore: cuBLAS: /usr/lib/libcuBLAS.so | cuBLAS: /opt/libcuBLAS.so",
-        ),
-        (
-            by(|e| drop(e.variables.insert("CUDA_HOME".into(), "/opt".into()))),
-            "path-variables ignore: CUDA_HOME: unset | CUDA_HOME: /opt",
-        ),
-    ];
-    for (change, expected) in cases {
-        assert_eq!(after(|r| change(&mut r.environment)), [*expected]);
+    let mut unseen: BTreeSet<&str> = FACTS.iter().map(|fact| fact.name).collect();
+    for line in CHANGES.trim().lines() {
+        let (change, expected) = line.split_once(" => ").unwrap();
+        let (path, value) = change.split_once(' ').unwrap();
+        assert_eq!(after(|r| set(r, path, serde_json::from_str(value).unwrap())), [expected]);
+        unseen.remove(expected.split(' ').next().unwrap());
     }
-    let seen: BTreeSet<&str> = cases.iter().filter_map(|(_, line)| line.split(' ').next()).collect();
-    // These have tests of their own below.
-    let elsewhere = [
-        "cpu-threads",
-        "gpubench-revision",
-        "git-revision",
-        "gpu-programs",
-        "gpu-throttling",
-        "kernel",
-        "max-time",
-        "sim-script",
-    ];
-    let unseen = FACTS.iter().map(|fact| fact.name).filter(|name| !seen.contains(name));
-    assert_eq!(unseen.collect::<BTreeSet<_>>(), BTreeSet::from(elsewhere));
+    assert_eq!(unseen, CHANGED_ELSEWHERE.split(' ').collect());
 }
 
 #[test]
@@ -230,29 +186,11 @@ fn half_the_threads_warn_and_name_libraries_with_another_number() {
 #[test]
 fn no_recorded_condition_is_left_out_of_the_comparison() {
     // Values that name or describe the run, or that follow from others.
-    const NO_CONDITIONS: [&str; 21] = [
-        "/argv",
-        "/elapsed_s",
-        "/planned_rows",
-        "/started",
-        "/variables_rule",
-        "/warnings",
-        "/backends/0/available",
-        "/backends/0/name",
-        "/backends/0/startup_s",
-        "/backends/1/available",
-        "/backends/1/name",
-        "/backends/1/startup_s",
-        "/backends/0/timer_overhead/clock_s",
-        "/backends/1/timer_overhead",
-        "/settings/options/sim",
-        "/settings/options/device",
-        "/settings/sweeps/0/op",
-        "/settings/sweeps/1/op",
-        "/backends/0/libraries/0/name",
-        "/backends/1/libraries/0/name",
-        "/backends/1/libraries/1/name",
-    ];
+    const NO_CONDITIONS: &str = "/argv /elapsed_s /planned_rows /started /variables_rule /warnings \
+        /backends/0/available /backends/0/name /backends/0/startup_s /backends/0/timer_overhead/clock_s \
+        /backends/0/libraries/0/name /backends/1/available /backends/1/name /backends/1/startup_s \
+        /backends/1/timer_overhead /backends/1/libraries/0/name /backends/1/libraries/1/name \
+        /settings/options/sim /settings/options/device /settings/sweeps/0/op /settings/sweeps/1/op";
     fn leaves(value: &Value, path: String, found: &mut Vec<String>) {
         match value {
             Value::Object(items) => {
@@ -271,7 +209,8 @@ fn no_recorded_condition_is_left_out_of_the_comparison() {
     leaves(&recorded, String::new(), &mut paths);
     // What a search for libraries would say of them.
     let is_of_search = |path: &str| ["/fix", "/problem", "/serves"].iter().any(|end| path.ends_with(end));
-    paths.retain(|path| !NO_CONDITIONS.iter().any(|start| path.starts_with(start)) && !is_of_search(path));
+    let is_condition = |path: &str| !NO_CONDITIONS.split(' ').any(|start| path.starts_with(start));
+    paths.retain(|path| is_condition(path) && !is_of_search(path));
     assert!(paths.len() > 50, "{paths:?}");
     for path in paths {
         let mut changed = recorded.clone();
@@ -286,8 +225,7 @@ fn no_recorded_condition_is_left_out_of_the_comparison() {
         };
         let environment = serde_json::from_value(changed).unwrap();
         let new = Report { environment, ..old.clone() };
-        let found = differences(&runs(&[old.clone()]), &runs(&[new]), &BTreeMap::new());
-        assert!(!found.is_empty(), "{path} has changed");
+        assert!(!between(&[old.clone()], &[new]).is_empty(), "{path} has changed");
     }
 }
 
@@ -340,7 +278,7 @@ fn a_variable_that_an_earlier_version_did_not_record_is_no_difference() {
         for name in ["MKL_VERBOSE", "OMP_NUM_THREADS"] {
             new.environment.variables.insert(name.into(), "1".into());
         }
-        lines(&differences(&runs(&[old]), &runs(&[new]), &BTreeMap::new()))
+        between(&[old], &[new])
     };
     assert_eq!(found(0), ["variables warn: OMP_NUM_THREADS: unset | OMP_NUM_THREADS: 1"]);
     assert_eq!(found(variables::RULE).len(), 2);
@@ -352,9 +290,7 @@ fn items_with_the_same_difference_share_an_entry_most_severe_first() {
         r.environment.gpubench_version = "0.2.0".into();
         r.environment.host.os = "Debian 12, Linux 6.9".into();
         describe(&mut r.environment, 1, "name", json!("NVIDIA H100"));
-        for sweep in 0..2 {
-            sample(&mut r.environment, sweep, "max_time_s", json!(0.2));
-        }
+        (0..2).for_each(|sweep| set(r, &format!("/settings/sweeps/{sweep}/sampling/max_time_s"), json!(0.2)));
     });
     let expected = [
         "gpu-model block: NVIDIA H200 | NVIDIA H100",

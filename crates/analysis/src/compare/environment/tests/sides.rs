@@ -4,10 +4,6 @@ use gpubench_report::report::Clock;
 
 use super::*;
 
-fn between(old: &[Report], new: &[Report]) -> Vec<String> {
-    lines(&differences(&runs(old), &runs(new), &BTreeMap::new()))
-}
-
 #[test]
 fn facts_of_a_side_of_which_no_times_are_compared_do_not_matter() {
     let mut new = report();
@@ -41,8 +37,7 @@ fn simulated_times_do_not_depend_on_the_cpu_or_the_build() {
     let mut new = report();
     new.environment.host.cpu = "AMD EPYC".into();
     new.environment.build_profile = Some("debug".into());
-    let sides = [runs(&[simulated(report())]), runs(&[simulated(new)])];
-    assert!(differences(&sides[0], &sides[1], &BTreeMap::new()).is_empty());
+    assert!(between(&[simulated(report())], &[simulated(new)]).is_empty());
 }
 
 #[test]
@@ -81,16 +76,14 @@ fn runs_of_one_side_that_differ_among_themselves_are_a_difference() {
         report.environment.host.os = format!("Debian, Linux {watts}");
         report
     };
-    let mixed = runs(&[with(700.0), with(500.0), with(700.4)]);
-    let found = lines(&differences(&mixed, &runs(&[with(700.0)]), &BTreeMap::new()));
+    let mixed = [with(700.0), with(500.0), with(700.4)];
     let expected = [
         "power-limit warn: 700 W, 500 W | 700 W",
         "git-revision ignore: 700, 500, 700.4 | 700",
         "kernel ignore: Linux 700, Linux 500, Linux 700.4 | Linux 700",
     ];
-    assert_eq!(found, expected);
-    let found = lines(&differences(&mixed, &mixed, &BTreeMap::new()));
-    assert_eq!(found[0], "power-limit warn: 700 W, 500 W | 700 W, 500 W");
+    assert_eq!(between(&mixed, &[with(700.0)]), expected);
+    assert_eq!(between(&mixed, &mixed)[0], "power-limit warn: 700 W, 500 W | 700 W, 500 W");
 }
 
 #[test]
@@ -121,9 +114,6 @@ fn scripts_of_the_simulated_device_are_of_no_concern() {
         report.environment.settings["options"]["sim"] = json!(format!("{seed}.toml"));
         report
     };
-    let found = between(&[with(1)], &[with(2)]);
-    assert_eq!(
-        found,
-        ["sim-script ignore: file: 1.toml | file: 2.toml", "sim-script ignore: seed: 1 | seed: 2"]
-    );
+    let expected = ["sim-script ignore: file: 1.toml | file: 2.toml", "sim-script ignore: seed: 1 | seed: 2"];
+    assert_eq!(between(&[with(1)], &[with(2)]), expected);
 }
