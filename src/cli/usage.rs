@@ -89,7 +89,6 @@ pub(crate) fn line(error: &clap::Error, args: &[impl AsRef<OsStr>]) -> String {
             let flag = flag.map(|flag| format!("{flag}: ")).unwrap_or_default();
             refusal(error).map_or_else(String::new, |refusal| format!("{flag}{refusal}"))
         }
-        ErrorKind::ArgumentConflict => conflict(error, args).unwrap_or_else(|| flattened(error)) + &help,
         ErrorKind::MissingSubcommand => {
             "no command given: start with 'gpubench run', or see 'gpubench --help'".to_owned()
         }
@@ -103,8 +102,7 @@ fn is_op(word: &str) -> bool {
 
 /// Returns the hint for an argument that `command` does not have: the option that takes the word as its op, or the one of nearly that name.
 fn hint(command: &clap::Command, word: &str) -> Option<String> {
-    // Hidden options are for gpubench's own tests.
-    let options = || command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(clap::Arg::get_long);
+    let options = || command.get_arguments().filter_map(clap::Arg::get_long);
     let name = word.trim_start_matches('-');
     if is_op(name) && options().any(|option| option == "ops") {
         return Some(format!(": did you mean '--ops {name}'?"));
@@ -112,27 +110,6 @@ fn hint(command: &clap::Command, word: &str) -> Option<String> {
     let is_alike = |option: &&str| option.len().abs_diff(name.len()) <= 1;
     let near = words::nearest(word.strip_prefix("--")?, options().filter(is_alike))?;
     Some(format!(": did you mean '--{near}'?"))
-}
-
-/// Describes an option that cannot be used with others. clap names all members of a group, also those that the user did
-/// not give. Returns `None` unless `args` has two of the options.
-fn conflict(error: &clap::Error, args: &[impl AsRef<OsStr>]) -> Option<String> {
-    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
-    let others = match error.get(ContextKind::PriorArg)? {
-        ContextValue::String(other) => std::slice::from_ref(other),
-        ContextValue::Strings(others) => others,
-        _ => return None,
-    };
-    // clap names an option with its value: --ops <LIST>.
-    let flag = |option: &str| option.split(' ').next().unwrap_or_default().to_owned();
-    let is_given = |flag: &String| {
-        let mut words = args.iter().filter_map(|word| word.as_ref().to_str());
-        words.any(|word| word.split('=').next() == Some(flag.as_str()))
-    };
-    let option = flag(option);
-    let given: Vec<String> = others.iter().map(|other| flag(other)).filter(is_given).collect();
-    (!given.is_empty() && !given.contains(&option) && is_given(&option))
-        .then(|| format!("{option} cannot be used with {}: omit one or the other", given.join(", ")))
 }
 
 /// Returns the refusal if one of our own types refused the value.
@@ -192,7 +169,6 @@ mod tests {
             ("run --cell-timeout -1s", "invalid value '-1s' for '--cell-timeout <TIME>': duration '-1s' is"),
             ("run --density 2", "invalid value '2' for '--density <SHARE>': density 2 is not"),
             ("run --device x", "invalid value 'x' for '--device <LIST>': "),
-            ("run --isolate maybe", "invalid value 'maybe' for '--isolate <YES|NO>'"),
             ("plot", "the following required arguments were not provided: "),
             ("completions bsh", "invalid value 'bsh' for '<SHELL>'"),
             ("", "no command given: start with"),

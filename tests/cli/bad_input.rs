@@ -20,8 +20,8 @@ fn wrong_words_and_values_are_refused_with_what_to_write() {
         run --ops all --sizes 1..1000000:+1 --backends sim --sim fair.toml => more than 1000000: name fewer
         run --ops fft --density NaN => density NaN
         run --ops fft --backends sim --sim absent.toml => 'absent.toml'
-        run --ops fft --out - => writes one format to stdout
-        plot absent --out y --format csv => name png or svg
+        run --ops fft --out - => stdout takes one format
+        plot absent --out y --format csv => --format: unknown format 'csv' (valid: png, svg)
         plot absent --out y --charts speeds => --charts: unknown chart 'speeds': did you mean 'speedup'?
         run --ops fft --blas absent.so => --blas: 'absent.so' cannot be read: No such file
         run --ops fft --blas fair.toml => --blas: 'fair.toml' is no shared library

@@ -79,10 +79,8 @@ fn a_baseline_is_made_of_reports_that_exist_by_the_same_rules() {
         night-2 => could never pass: name at least 3 runs of the same sweep, preferably 5
         night-1 => are the same run
         nowhere => cannot read nowhere
-        night-2 --passes 3 => --from cannot be used with --passes: omit one
-        night-2 --ops fft --sizes=4 => --from cannot be used with --ops, --sizes: omit one or the other; see 'gpubench \
-         baseline save --help'
-        night-2 --config quick => --from cannot be used with --config: omit one",
+        night-2 --passes 3 => cannot be used with '--passes <N>'
+        night-2 --ops fft --sizes=4 => omit the options of a sweep",
     );
     assert!(!folder.has("results/baselines/.x.attempt"));
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use gpubench_text::count::counted;
 use serde_json::Value;
 
-use crate::cli::{Ended, Folder, GPUBENCH, assert_lacks, items, kill, wait_until};
+use crate::cli::{Ended, Folder, GPUBENCH, items, kill, wait_until};
 
 /// Two variants, which have a worker each, whose cells of N = 8 never end.
 pub(crate) const HANGS: &str = "
@@ -236,26 +236,4 @@ fn samples_of_cells_that_are_not_finished_stay_until_these_are_measured_again() 
     folder.interrupted("run --resume out --force", "out/.gpubench.lock", Duration::from_millis(500));
     let rows = folder.rows("out");
     before.iter().for_each(|row| assert_eq!(samples(&rows, row), &row["execute"]["samples_s"]));
-}
-
-#[test]
-fn rows_that_are_finished_are_compared_with_the_peaks_of_their_own_run() {
-    let folder = Folder::new();
-    let with_peaks =
-        |read: &str, fault: &str| format!("{}[peaks]\nread = {read}\n", HANGS.replace("hang", fault));
-    folder.write("script.toml", &with_peaks("1e12", "fail"));
-    folder.run_line(SWEEP).exits(1);
-    let read = || folder.report("out")["environment"]["backends"][0]["peaks"]["read"].as_f64();
-    assert_eq!(read(), Some(1e12));
-    folder.write("script.toml", &with_peaks("2e12", "none"));
-    let ended = folder.succeeds("run --resume out --force");
-    assert_lacks(&ended.complains(&["6 of 8 cells are finished"]).stderr, &["measuring peak"]);
-    assert_eq!(read(), Some(1e12));
-
-    // Nothing is finished, so nothing is compared with the earlier peaks.
-    folder.write("script.toml", &with_peaks("1e12", "fail").replace("n = '8'", "n = '*'"));
-    folder.run_line(&format!("{SWEEP} --force")).exits(1);
-    folder.write("script.toml", &with_peaks("2e12", "none"));
-    folder.succeeds("run --resume out --force");
-    assert_eq!(read(), Some(2e12));
 }

@@ -88,7 +88,7 @@ fn a_list_of_problems_is_measured_in_its_types() {
     // What is finished stays if the list has changed.
     folder.write("calls.jsonl", "{\"op\":\"matmul\",\"m\":4,\"n\":5,\"k\":6}\n");
     let before = folder.rows("out").len();
-    folder.refuses("run --resume out", "'calls.jsonl' has changed since the first start, and");
+    folder.refuses("run --resume out", "finished cells are no longer in the plan");
     assert_eq!(folder.rows("out").len(), before);
     folder.succeeds("run --resume out --force --quiet");
     assert!(folder.rows("out").len() < before);

@@ -72,7 +72,8 @@ fn a_library_without_complex_routines_is_measured_with_real_numbers() {
     let sandbox = Sandbox::new();
     let text = IDLE.replace("IDLE(dgemm_)", "");
     let Some(library) = sandbox.library("libopenblas.so.0", &format!("{text}{RIGHT}")) else { return };
-    let words = "--backends cpu --ops matmul,solve,svd --sizes 8 --dtypes f64,c128 --variants openblas --blas";
+    let words =
+        "--backends cpu --ops matmul,solve,svd --sizes 8 --dtypes f64,c128 --variants openblas --blas";
     let ran = sandbox.run(&format!("{words} {}", library.display()), &[]);
     assert_eq!(ran.rows("cpu").iter().filter(|row| row["dtype"] == "c128").count(), 3);
     for row in ran.rows("cpu") {

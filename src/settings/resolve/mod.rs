@@ -8,8 +8,8 @@ pub mod shapes;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, ensure};
-use gpubench_report::format::{Unprintable, for_stdout};
+use anyhow::{Context, Result, ensure};
+use gpubench_report::format::for_stdout;
 use gpubench_text::grouped::distinct;
 
 use crate::backend::{CUDA, Options};
@@ -275,14 +275,7 @@ fn check_script(script: Option<&Path>, sim_is_chosen: bool) -> Result<()> {
 fn checked(output: OutputSettings) -> Result<OutputSettings> {
     match &output.destination {
         Destination::Stdout => {
-            for_stdout(&output.formats).map_err(|why| match why {
-                Unprintable::Count(_) => {
-                    anyhow!("--out - writes one format to stdout: choose it, such as --format json")
-                }
-                Unprintable::Files(name) => {
-                    anyhow!("--out - cannot write {name}, which is several files: give --out a folder")
-                }
-            })?;
+            for_stdout(&output.formats, "give --out a folder")?;
         }
         Destination::Folder(folder) => ensure!(
             !folder.as_os_str().is_empty(),

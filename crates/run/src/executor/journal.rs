@@ -9,7 +9,6 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use gpubench_backend::host::regular;
@@ -17,10 +16,6 @@ use gpubench_report::report::{BackendState, Environment, Report, Row, SCHEMA_VER
 use gpubench_text::limited;
 
 pub use gpubench_report::report::file::JOURNAL_FILE_NAME as FILE_NAME;
-
-/// Waiting for the disk may take this part of a run's time, and a second in total; beyond, the system writes when it likes.
-const SYNCING_SHARE: u32 = 20;
-const SYNCING_GRACE: Duration = Duration::from_secs(1);
 
 /// Next step at the end of a refusal.
 const FIX: &str = "remove the file to go on with report.json, or start the run again without --resume";
@@ -30,8 +25,6 @@ pub(crate) struct Journal {
     file: File,
     /// The backends of the last environment written.
     backends: Vec<BackendState>,
-    begun: Instant,
-    syncing: Duration,
 }
 
 impl Journal {
@@ -43,7 +36,7 @@ impl Journal {
             report.rows.iter().try_for_each(|row| file.write_all(&line(row)?))
         })?;
         let backends = report.environment.backends.clone();
-        Ok(Journal { path, file, backends, begun: Instant::now(), syncing: Duration::ZERO })
+        Ok(Journal { path, file, backends })
     }
 
     /// Appends a row, after the environment if its backends have changed, and waits until they are on disk.
@@ -55,12 +48,7 @@ impl Journal {
         // One write, so that a full disk leaves at most one line that ends early.
         self.file.write_all(&lines).with_context(unwritten)?;
         self.backends.clone_from(&environment.backends);
-        if self.syncing <= SYNCING_GRACE + self.begun.elapsed() / SYNCING_SHARE {
-            let start = Instant::now();
-            self.file.sync_data().with_context(unwritten)?;
-            self.syncing += start.elapsed();
-        }
-        Ok(())
+        self.file.sync_data().with_context(unwritten)
     }
 
     /// Returns whether its file is still in a folder, so that what is appended can be read again.

@@ -1,4 +1,4 @@
-//! Gets the peaks of every backend before the first cell: from an earlier run, or by measuring them in its worker.
+//! Gets the peaks of every backend before the first cell: from the files that an earlier run kept, or by measuring them in its worker.
 //!
 //! A failure here costs only the peaks; the run goes on.
 
@@ -34,12 +34,6 @@ pub enum PeakSource {
 /// Time limit for the peaks of one backend, even where a cell may take longer.
 const LONGEST: Duration = Duration::from_secs(60);
 
-const WARNING: &str = "the peaks of ";
-
-pub(crate) fn is_of_peaks(warning: &RunWarning) -> bool {
-    warning.text.starts_with(WARNING)
-}
-
 /// Records the peaks of every backend that could start, one after the other, while no worker is starting.
 ///
 /// Peaks measured while `others` used the CPUs are too low, and are not kept for later runs.
@@ -65,17 +59,14 @@ pub(crate) fn gather(
             ready.push(id);
         }
     }
-    let states = workers.states();
     for id in ready {
-        let state = states.iter().find(|state| state.name == id.backend);
-        let earlier = run.earlier.as_ref().zip(state).and_then(|(earlier, now)| earlier.peaks(now));
         let key = workers.slot(&id).peaks_depend_on.as_ref();
         let key = key.map(|state| Key::new(&id.backend, &writer.report.environment, state));
         let cached = match &run.peaks {
             PeakSource::Kept(folder) => key.as_ref().map(|key| (folder, key)),
             PeakSource::Unwanted | PeakSource::Measured => None,
         };
-        if let Some(known) = earlier.or_else(|| cached.and_then(|(folder, key)| key.read(folder))) {
+        if let Some(known) = cached.and_then(|(folder, key)| key.read(folder)) {
             workers.slot(&id).report.peaks = Some(known);
             continue;
         }
@@ -165,7 +156,7 @@ fn measure(
         }
     };
     Ok(Err(RunWarning {
-        text: format!("{WARNING}{id} could not be measured: {reason}"),
+        text: format!("the peaks of {id} could not be measured: {reason}"),
         next: format!("{next}, or skip the peaks with --no-peaks"),
     }))
 }
