@@ -265,7 +265,7 @@ impl SweepOptions {
 
     /// Backends without which the run must not start.
     pub fn required(&self) -> &[String] {
-        self.require.as_ref().map_or(&[], |named| &named.0.names)
+        self.require.as_ref().map_or(&[], |named| &named.0)
     }
 }
 

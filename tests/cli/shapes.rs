@@ -101,7 +101,7 @@ fn what_is_no_shape_of_the_op_is_refused_in_one_line() {
     folder.write("sweep.toml", "shape = '4x4'\n[[sweep]]\nops = 'matmul'\n");
     folder.refuses_each(
         "run --backends cpu ",
-        "--config sweep.toml => sweep.toml:1: shape: matmul has the dimensions
+        "--config sweep.toml => sweep.toml: shape: matmul has the dimensions
         --ops fft --shape 4x4x4x4 => fft has the dimensions nx x ny x nz, but 4 are given
         --ops matmul --shape 4x4xz => k cannot be z: give a number or a multiple of N
         --ops matmul --shape 4x4x4,batch=3 => write all dimensions by name

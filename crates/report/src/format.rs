@@ -72,7 +72,7 @@ impl<D, V> Format<D, V> {
         match &self.makes {
             Makes::Screen(render) | Makes::Text(_, render) => render(document, view),
             Makes::Files { .. } => {
-                bail!("{} charts are files, which stdout cannot take: name a folder", self.name)
+                bail!("{} makes files, which stdout cannot take: name a folder", self.name)
             }
         }
     }
@@ -171,7 +171,7 @@ impl<D, V> Formats<D, V> {
 pub fn for_stdout<D, V>(chosen: &[&'static Format<D, V>], otherwise: &str) -> Result<&'static Format<D, V>> {
     match chosen {
         [format] if format.is_text() => Ok(format),
-        [format] => bail!("--format: {} charts are files: {otherwise}", format.name),
+        [format] => bail!("--format: {} makes files: {otherwise}", format.name),
         several => {
             bail!("--format: stdout takes one format, not {}: name one, or {otherwise}", several.len())
         }
@@ -215,7 +215,7 @@ mod tests {
     fn stdout_takes_one_text() {
         let of = |chosen: &[&'static _]| for_stdout(chosen, "use --out").map_err(|error| error.to_string());
         assert_eq!(of(&[&TEXT]), Ok(&TEXT));
-        assert_eq!(of(&[&CHARTS]), Err("--format: png charts are files: use --out".to_owned()));
+        assert_eq!(of(&[&CHARTS]), Err("--format: png makes files: use --out".to_owned()));
         assert!(of(&[&SCREEN, &TEXT]).is_err_and(|error| error.contains("stdout takes one format, not 2")));
         assert!(CHARTS.text(&7, &()).is_err_and(|error| error.to_string().contains("name a folder")));
     }
