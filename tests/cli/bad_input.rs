@@ -8,7 +8,7 @@ fn wrong_words_and_values_are_refused_with_what_to_write() {
     let folder = Folder::new();
     folder.refuses_each(
         "",
-        "comprae => a similar subcommand exists: 'compare'
+        "comprae => 'compare'; see 'gpubench --help'
         run --op matmul => a similar argument exists: '--ops'
         run --ops matmul,ftt => --ops: unknown op 'ftt': did you mean 'fft'?
         run --ops fft --backends cpu,mien --external mine=true => did you mean 'mine'? (valid: cpu, cuda,
