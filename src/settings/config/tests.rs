@@ -36,7 +36,7 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
         ("backends = 1.5\n", "mine.toml:1: backends must be a list such as"),
         ("sizes = [0]\n", "mine.toml:1: size 0"),
         ("sizes = []\n", "mine.toml:1: give at least one size"),
-        ("samples = 0\n", "mine.toml:1: 0 samples"),
+        ("samples = 0\n", "mine.toml:1: it must be a whole number from 1 to 1000000"),
         ("samples = \"20\"\n", "mine.toml:1: samples must be a whole number, not a string"),
         (
             "precision = 0.01\n",
