@@ -102,7 +102,7 @@ fn search(launcher: &Launcher, options: &Options) -> Vec<BackendFindings> {
         let (mut findings, mut problem) = (vec![], None);
         for (client, id) in searches {
             let client = client.map_err(|error| format!("the worker could not be started: {error}"));
-            match (client.and_then(|client| receive_findings(client)), &id.library) {
+            match (client.and_then(receive_findings), &id.library) {
                 (Ok(found), _) => findings.extend(found),
                 (Err(reason), Some(library)) => findings.push(unexamined(backend, options, library, reason)),
                 (Err(reason), None) => problem = Some(reason),
