@@ -118,7 +118,7 @@ class Comparing(unittest.TestCase):
             (TypeError, "must be a dictionary", [double], matrix, [4], {}),
             (TypeError, "must be a list", {"NumPy": double}, matrix, [4], {"arguments": "--max-time 1s"}),
             (TypeError, "NumPy must be a function, not None", {"NumPy": None}, matrix, [4], {}),
-            (gpubench.RunError, "unknown argument '--nonsense'", {"NumPy": double}, matrix, [4], {"arguments": ["--nonsense"]}),
+            (gpubench.RunError, "unexpected argument '--nonsense'", {"NumPy": double}, matrix, [4], {"arguments": ["--nonsense"]}),
             (gpubench.RunError, "matmul", {"NumPy": double}, matrix, [4], {"name": "matmul"}),
             (gpubench.RunError, "ZeroDivisionError", {"NumPy": double}, lambda n, rng: 1 // 0, [4], {}),
         ]:

@@ -45,7 +45,6 @@ fn words(command: &str, arg: &str, shell: Shell) -> Option<Vec<&'static str>> {
         "transfer" => TransferMemory::ALL.map(TransferMemory::name).to_vec(),
         // Only bash completes file names too where no word matches.
         "config" if shell == Shell::Bash => BUILT_IN.iter().map(|(name, _)| *name).collect(),
-        "named_sweep" => BUILT_IN.iter().map(|(name, _)| *name).collect(),
         "theme" => Theme::ALL.map(Theme::name).to_vec(),
         "charts" => or_all(ChartKind::ALL.map(ChartKind::name).to_vec()),
         "format" => formats(command),

@@ -21,7 +21,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use gpubench_backend::host::{process, threads};
 
@@ -103,58 +103,7 @@ fn options_with(blas: &[PathBuf]) -> Result<Options> {
     Ok(Options { blas: run::libraries(blas)?.unwrap_or_default(), ..Options::default() })
 }
 
-mod values {
-    //! Parsers for options that sweeps do not have; each refuses meaningless values in one line.
-
-    use anyhow::{Context, Result, anyhow, ensure};
-    use clap::ColorChoice;
-    use gpubench_text::{percent, words};
-
-    use crate::settings::syntax::{TomlKind, ValueRefusal, whole};
-
-    /// Parses the value of a flag; an error names the flag.
-    pub(crate) fn parsed<T>(
-        flag: &'static str,
-        text: Option<&str>,
-        parse: impl Fn(&str) -> Result<T>,
-    ) -> Result<Option<T>> {
-        text.map(parse).transpose().context(flag)
-    }
-
-    /// Parses `--precision`.
-    pub(crate) fn precision(text: &str) -> Result<f64, String> {
-        percent::parse(text).map_err(|error| error.to_string())
-    }
-
-    /// Parses `--color`.
-    pub(crate) fn color(text: &str) -> Result<ColorChoice, ValueRefusal> {
-        let choices =
-            [("auto", ColorChoice::Auto), ("always", ColorChoice::Always), ("never", ColorChoice::Never)];
-        let unknown = || words::unknown("choice of colours", text, &choices.map(|(name, _)| name));
-        let found = choices.iter().find(|(name, _)| *name == text).map(|(_, choice)| *choice);
-        found.ok_or_else(|| ValueRefusal::new(&anyhow!(unknown()), TomlKind::Word))
-    }
-
-    /// Parses `--threshold`.
-    pub(crate) fn threshold(text: &str) -> Result<f64, String> {
-        percent::parse_from_zero(text).map_err(|error| error.to_string())
-    }
-
-    /// Minimum passes of a baseline: with two, a run in which nothing changed could hardly ever pass.
-    pub(crate) const MIN_PASSES: u32 = 3;
-    const MAX_PASSES: u32 = 50;
-
-    /// Parses `--passes`.
-    pub(crate) fn passes(text: &str) -> Result<u32, ValueRefusal> {
-        let parsed = || -> Result<u32> {
-            let passes = whole(text, MIN_PASSES.into()..=MAX_PASSES.into())?;
-            ensure!(
-                (MIN_PASSES.into()..=MAX_PASSES.into()).contains(&passes),
-                "a baseline has {MIN_PASSES} to {MAX_PASSES} passes: with fewer, a run in which nothing changed could never \
-                 pass; 5 are usual"
-            );
-            Ok(u32::try_from(passes)?)
-        };
-        parsed().map_err(|error| ValueRefusal::new(&error, TomlKind::Whole))
-    }
+/// Parses the value of a flag; an error names the flag.
+fn parsed<T>(flag: &'static str, text: Option<&str>, parse: impl Fn(&str) -> Result<T>) -> Result<Option<T>> {
+    text.map(parse).transpose().context(flag)
 }

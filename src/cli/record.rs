@@ -10,6 +10,7 @@ use gpubench_backend::host::environment;
 use gpubench_record::Machine;
 use gpubench_text::escape::shell_word;
 
+use super::folder::check_file;
 use super::stream;
 use crate::document::calls::summary;
 use crate::write::terminal::{Screen, blocks};
@@ -49,20 +50,13 @@ pub(crate) struct RecordArgs {
 
 /// Records the program that `args` name, and ends as it ended.
 pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
-    let (out, shown) = (args.out.as_path(), args.out.display());
-    ensure!(
-        !out.is_dir(),
-        "{shown} is a folder: name a file in it, such as -o {}",
-        out.join("calls.json").display()
-    );
-    ensure!(
-        args.force || !out.exists(),
-        "{shown} exists: name another file with -o, or replace it with --force"
-    );
+    let out = args.out.as_path();
+    check_file(out, "calls.json", args.force)?;
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
     ensure!(
         folder.is_none_or(|folder| folder.is_dir()),
-        "there is no folder for {shown}: make it, or name another file with -o"
+        "there is no folder for {}: make it, or name another file with -o",
+        out.display()
     );
     // The program may change the folder of its own process alone, but -o means the folder of now.
     let out = std::path::absolute(out)?;

@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 
 use super::args::{PlotArgs, ReportArgs};
 use super::folder::check_file;
 use super::newest::named_or_newest;
-use super::stream;
-use super::values::parsed;
+use super::{parsed, stream};
 use crate::answer::Versus;
 use crate::fleet::{self, Fleet, Member};
 use crate::report::{Report, file};
@@ -19,7 +18,7 @@ use crate::write::{html, newest};
 
 /// Draws the charts of the reports that `args` name.
 pub(crate) fn plot(args: &PlotArgs) -> Result<()> {
-    let (formats, theme) = (args.formats()?, args.theme.0);
+    let (formats, theme) = (names::chart_formats(&args.format).context("--format")?, args.theme.0);
     let selection = parsed("--charts", args.charts.as_deref(), names::charts)?.unwrap_or_default();
     let reports = named_or_newest(&args.reports)?;
     let fleets = load(&reports, args.versus.as_ref())?;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use gpubench_document::report::screen::legend;
-use gpubench_report::format::{Unprintable, for_stdout};
+use gpubench_report::format::for_stdout;
 use gpubench_text::grouped::distinct;
 
 use super::args::ShowArgs;
@@ -27,14 +27,8 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
         let screen = Screen { width: width.unwrap_or(TERMINAL_WIDTH), color };
         return stream::print(&blocks(&[legend()], screen));
     }
-    let format = for_stdout(&FORMATS.parse(&args.format).context("--format")?).map_err(|why| match why {
-        Unprintable::Count(_) => {
-            anyhow!("--format: stdout takes one format: name {}", FORMATS.printable())
-        }
-        Unprintable::Files(name) => {
-            anyhow!("--format: {name} charts are files: draw them with 'gpubench plot'")
-        }
-    })?;
+    let formats = FORMATS.parse(&args.format).context("--format")?;
+    let format = for_stdout(&formats, "draw charts with 'gpubench plot'")?;
     let report = named_or_newest(args.report.as_slice())?.remove(0);
     // Of a run that was killed, the journal has the cells that are finished.
     let finished = if stopped_run(&report).is_some() { journal::read(&report)? } else { None };

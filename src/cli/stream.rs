@@ -7,8 +7,6 @@ use clap::{Args, ColorChoice};
 use gpubench_backend::host::process::TERMINAL_GONE;
 use gpubench_text::control;
 
-use super::values;
-
 /// Writes `text` to stdout.
 pub(crate) fn print(text: &str) -> Result<()> {
     print_bytes(text.as_bytes())
@@ -29,7 +27,7 @@ pub(crate) fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
 #[derive(Args, Clone, Copy)]
 pub(crate) struct ColorArgs {
     /// When to colour the output: auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or never
-    #[arg(long, value_name = "WHEN", value_parser = values::color, default_value = "auto")]
+    #[arg(long, value_name = "WHEN", value_enum, hide_possible_values = true, default_value = "auto")]
     color: ColorChoice,
 
     /// Print without colours, the same as --color never

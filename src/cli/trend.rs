@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use clap::Args;
-use gpubench_report::format::{Unprintable, for_stdout};
+use gpubench_report::format::for_stdout;
+use gpubench_text::percent;
 
-use super::values::{self, parsed};
-use super::{folder, stream};
+use super::{folder, parsed, stream};
 use crate::report::file::save_all_in_new;
 use crate::settings::options::{Ops, ThemeName, Variants};
 use crate::trend::{self, TrendRequest};
@@ -46,7 +46,7 @@ pub(crate) struct TrendArgs {
 
     /// Smallest step to report, relative to the level before
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value = "2%")]
-    #[arg(value_parser = values::precision)]
+    #[arg(value_parser = percent::parse)]
     pub threshold: f64,
 
     /// Folder for files, created if missing. With - or without --out, one --format goes to stdout
@@ -85,7 +85,11 @@ pub(crate) fn run(args: &TrendArgs) -> Result<()> {
             let formats = formats.unwrap_or_else(|| FORMATS.defaults());
             to_folder(folder, &request, &formats, args.theme.0, args.force)
         }
-        None => to_stdout(&request, &formats.unwrap_or(vec![&TABLE])),
+        None => {
+            let format =
+                for_stdout(&formats.unwrap_or(vec![&TABLE]), "name a folder for several with --out")?;
+            stream::print(&format.text(&read(&request)?, &Theme::default())?)
+        }
     }
 }
 
@@ -109,19 +113,6 @@ fn to_folder(
         stream::note(&format!("gpubench: results are in {}", folder.display()));
     }
     stream::print(&table)
-}
-
-fn to_stdout(request: &TrendRequest, formats: &[&'static TrendFormat]) -> Result<()> {
-    let format = for_stdout(formats).map_err(|why| match why {
-        Unprintable::Count(_) => {
-            anyhow!("stdout takes only one format: name one, or a folder for several with --out")
-        }
-        Unprintable::Files(name) => {
-            anyhow!("{name} charts are files: name a folder for them with --out")
-        }
-    })?;
-    let trend = read(request)?;
-    stream::print(&format.text(&trend, &Theme::default())?)
 }
 
 /// Reads the reports; names other files on stderr.

@@ -10,7 +10,7 @@ mod text;
 
 use std::io::Write;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gpubench_backend::WorkerId;
 use gpubench_backend::host::environment;
@@ -24,7 +24,7 @@ use crate::executor::slow_kernels;
 use crate::processors;
 use crate::report::{Host, RunWarning};
 use crate::worker::Launcher;
-use crate::worker::client::{Client, WaitError};
+use crate::worker::client::Client;
 
 /// Longest wait for a backend to answer.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -65,7 +65,7 @@ fn is_usable(finding: &Finding) -> bool {
 /// not errors.
 pub fn run(json: bool, options: &Options, python: Option<&Path>, out: &mut dyn Write) -> anyhow::Result<()> {
     let libraries = python::PythonSearch::begin(python, options)?;
-    let mut backends = search(&Launcher::new(true, None, BACKENDS, &[])?, options);
+    let mut backends = search(&Launcher::new(None, &[])?, options);
     let host = environment::host();
     let hints = hints(&host, processors::load_average(), &backends);
     backends.push(libraries.findings());
@@ -98,12 +98,11 @@ fn search(launcher: &Launcher, options: &Options) -> Vec<BackendFindings> {
         ids.map(|id| (start_search(&id, launcher, options), id)).collect::<Vec<_>>()
     };
     let begun: Vec<_> = BACKENDS.iter().map(|backend| (backend, start_all(backend))).collect();
-    let deadline = Instant::now() + MAX_WAIT;
     let findings_of = |(backend, searches): (&'static Registration, Vec<WorkerSearch>)| {
         let (mut findings, mut problem) = (vec![], None);
         for (client, id) in searches {
             let client = client.map_err(|error| format!("the worker could not be started: {error}"));
-            match (client.and_then(|client| receive_findings(client, deadline)), &id.library) {
+            match (client.and_then(receive_findings), &id.library) {
                 (Ok(found), _) => findings.extend(found),
                 (Err(reason), Some(library)) => findings.push(unexamined(backend, options, library, reason)),
                 (Err(reason), None) => problem = Some(reason),
@@ -137,15 +136,10 @@ fn unexamined(backend: &Registration, options: &Options, library: &str, reason: 
     }
 }
 
-fn receive_findings(mut client: Client, deadline: Instant) -> Result<Vec<Finding>, String> {
-    match client.wait(deadline, &|| false, &mut |_| {}) {
-        Ok(Reply::Findings { findings }) => Ok(findings),
-        Ok(Reply::Failed { reason, .. }) => Err(reason),
-        Ok(_) => Err("the worker sent an unexpected reply; run one build of gpubench only".into()),
-        Err(WaitError::Gone(reason)) => Err(reason),
-        Err(WaitError::TimedOut | WaitError::Interrupted) => {
-            Err(format!("the worker did not answer within {} s", MAX_WAIT.as_secs()))
-        }
+fn receive_findings(mut client: Client) -> Result<Vec<Finding>, String> {
+    match client.reply(MAX_WAIT)? {
+        Reply::Findings { findings } => Ok(findings),
+        _ => Err("the worker sent an unexpected reply; run one build of gpubench only".into()),
     }
 }
 

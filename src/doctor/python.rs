@@ -1,11 +1,10 @@
 //! The Python libraries that backends use, as their adapters find them.
 
 use std::path::Path;
-use std::time::Instant;
 
 use anyhow::Result;
 
-use super::{BackendFindings, MAX_WAIT, receive_findings};
+use super::{BackendFindings, receive_findings};
 use crate::backend::external::{Adapter, Python, interpreter};
 use crate::backend::{Finding, Options};
 use crate::worker::describe;
@@ -44,9 +43,8 @@ impl PythonSearch {
             Err(problem) => problems.push(problem),
             Ok((python, searches)) => {
                 findings.push(finding(&python));
-                let deadline = Instant::now() + MAX_WAIT;
                 for (adapter, search) in searches {
-                    match search.and_then(|client| receive_findings(client, deadline)) {
+                    match search.and_then(receive_findings) {
                         Ok(found) => findings.extend(found),
                         Err(problem) => problems.push(format!("{}: {problem}", adapter.name)),
                     }

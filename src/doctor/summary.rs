@@ -41,20 +41,13 @@ fn gpu_text(gpu: &BackendFindings) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let blocker = missing(gpu).find(|finding| finding.serves.len() >= all_variants(gpu));
-    let blocked = blocker.map(|finding| format!(", unusable without {}", finding.name)).unwrap_or_default();
-    format!("GPU: {name}{others}{blocked}")
+    format!("GPU: {name}{others}")
 }
 
 /// Returns the devices that were found.
 fn devices(gpu: &BackendFindings) -> Vec<&Finding> {
     let is_device = |finding: &&Finding| is_usable(finding) && finding.name.starts_with(cuda::DEVICE);
     gpu.findings.iter().filter(is_device).collect()
-}
-
-/// Returns the number of variants of the backend: all of them need its driver.
-fn all_variants(gpu: &BackendFindings) -> usize {
-    gpu.findings.iter().map(|finding| finding.serves.len()).max().unwrap_or(0)
 }
 
 /// Returns the libraries that variants need and that a step would supply.
@@ -110,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_gpu_the_line_names_it_and_the_library_that_blocks_it() {
+    fn with_a_gpu_the_line_names_it_and_the_libraries_that_are_missing() {
         let device = |ordinal: u32| found(&format!("{} {ordinal}: NVIDIA H200", cuda::DEVICE), 9);
         let driver = found("NVIDIA driver", 9);
         let text = of(vec![], vec![driver.clone(), device(0), device(1), found("NVRTC", 9)]);
@@ -120,7 +113,7 @@ mod tests {
         let wanting = ["cuFFT", "cuBLAS", "cuSOLVER"].map(|name| missing(name, 2));
         let gpu = [driver, device(0), missing("NVRTC", 9)].into_iter().chain(wanting);
         let text = of(vec![found("MKL", 1), found("BLIS", 1)], gpu.collect());
-        let expected = "CPU: 2 libraries; GPU: NVIDIA H200, unusable without NVRTC. 4 libraries can be added: \
+        let expected = "CPU: 2 libraries; GPU: NVIDIA H200. 4 libraries can be added: \
                         NVRTC (9 variants), cuFFT (2 variants), cuBLAS (2 variants) and 1 more.";
         assert_eq!(text, expected);
     }

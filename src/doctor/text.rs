@@ -7,8 +7,11 @@ use gpubench_text::count::counted;
 
 use super::summary::summary;
 use super::{BackendFindings, DoctorReport, is_usable, python};
-use crate::backend::{BACKENDS, CUDA, Finding, Options, cuda};
+use crate::backend::{CUDA, Finding};
 use crate::report::quantity::gib;
+
+/// Variants that the text about a missing library names; more are counted.
+const MAX_NAMED: usize = 20;
 
 /// Writes the summary, the conditions that make timings worse, the machine, and the findings of every backend.
 pub(super) fn write(found: &DoctorReport, out: &mut dyn Write) -> std::io::Result<()> {
@@ -34,34 +37,17 @@ pub(super) fn write(found: &DoctorReport, out: &mut dyn Write) -> std::io::Resul
     Ok(())
 }
 
-/// Writes the findings of a backend. CUDA's libraries are one sentence where there is no driver: adding them would not help.
+/// Writes the findings of a backend. Without a driver, which comes first, adding CUDA's libraries would not help.
 fn write_findings(backend: &BackendFindings, out: &mut dyn Write) -> std::io::Result<()> {
-    // The driver comes first.
-    let has_driver = backend.findings.first().is_none_or(is_usable);
-    let is_idle = |finding: &Finding| {
-        let is_library = || cuda::Library::ALL.iter().any(|library| library.title() == finding.name);
-        backend.name == CUDA.name && !has_driver && is_library()
-    };
-    let (idle, others): (Vec<&Finding>, Vec<&Finding>) =
-        backend.findings.iter().partition(|finding| is_idle(finding));
-    for (position, finding) in others.into_iter().enumerate() {
-        write_finding(finding, backend.name, out)?;
-        if position == 0 && !idle.is_empty() {
-            write_wrapped(&idle_text(&idle), 2, out)?;
+    let has_driver = backend.name != CUDA.name || backend.findings.first().is_none_or(is_usable);
+    let shown = if has_driver { backend.findings.len() } else { 1 };
+    backend.findings.iter().take(shown).try_for_each(|finding| write_finding(finding, backend.name, out))?;
+    match has_driver {
+        true => Ok(()),
+        false => {
+            write_wrapped("CUDA's libraries were not listed: without a driver they are of no use.", 2, out)
         }
     }
-    Ok(())
-}
-
-/// Says which of CUDA's libraries were found where there is no driver.
-fn idle_text(idle: &[&Finding]) -> String {
-    let named = [(true, "found"), (false, "missing")].map(|(usable, state)| {
-        let of_state = idle.iter().filter(|finding| is_usable(finding) == usable);
-        let names: Vec<&str> = of_state.map(|finding| finding.name.as_str()).collect();
-        (!names.is_empty()).then(|| format!("{} {state}", names.join(", ")))
-    });
-    let named = named.into_iter().flatten().collect::<Vec<_>>().join("; ");
-    format!("CUDA's libraries are of no use without a driver: {named}.")
 }
 
 /// Writes `text` in lines that fit a terminal, each indented by `indent` columns.
@@ -88,23 +74,16 @@ fn write_finding(finding: &Finding, backend: &str, out: &mut dyn Write) -> std::
         writeln!(out, "          {problem}")?;
     }
     if !finding.serves.is_empty() {
-        let text = format!("needed by {}", needs(&finding.serves, backend));
-        write_wrapped(&text, 10, out)?;
+        let serves = match finding.serves.len() {
+            0..=MAX_NAMED => finding.serves.join(", "),
+            more => counted(more, "variant"),
+        };
+        write_wrapped(&format!("needed by {serves}"), 10, out)?;
     }
     match &finding.fix {
         Some(fix) => writeln!(out, "          fix: {fix}"),
         None => Ok(()),
     }
-}
-
-/// The variants that a missing library costs, as one phrase where they are all variants of the backend.
-fn needs(serves: &[String], backend: &str) -> String {
-    let variants = BACKENDS.iter().find(|registration| registration.name == backend);
-    let variants = variants.and_then(|registration| (registration.variants)(&Options::default()).ok());
-    if variants.is_some_and(|variants| variants.len() > 1 && serves.len() >= variants.len()) {
-        return format!("all {} variants", backend.to_uppercase());
-    }
-    serves.join(", ")
 }
 
 #[cfg(test)]
@@ -130,25 +109,21 @@ mod tests {
 
     #[test]
     fn a_missing_library_is_listed_with_its_variants_and_its_fix() {
-        let text = text("cpu", vec![Finding { serves: vec!["fft/r2c".into()], ..missing("MKL") }]);
+        let of = |serves: &[&str]| {
+            let serves = serves.iter().map(|name| (*name).to_owned()).collect();
+            text("cpu", vec![Finding { serves, ..missing("MKL") }])
+        };
         let expected = "  missing MKL\n          is not on this machine\n          needed by fft/r2c\n          fix: pip install it\n";
-        assert_eq!(text, expected);
+        assert_eq!(of(&["fft/r2c"]), expected);
+        assert!(of(&["fft/r2c"; 30]).contains("needed by 30 variants\n"));
     }
 
     #[test]
-    fn without_a_driver_the_libraries_of_cuda_are_one_sentence() {
-        let of =
-            |driver: Finding| text("cuda", vec![driver, found("NVRTC"), missing("cuBLAS"), missing("cuFFT")]);
+    fn without_a_driver_the_libraries_of_cuda_are_not_listed() {
+        let of = |driver: Finding| text("cuda", vec![driver, found("NVRTC"), missing("cuBLAS")]);
         let without = of(missing("NVIDIA driver"));
-        assert!(
-            without.contains("missing NVIDIA driver") && without.matches("fix:").count() == 1,
-            "{without}"
-        );
-        let folded =
-            "  CUDA's libraries are of no use without a driver: NVRTC found; cuBLAS, cuFFT\n  missing.\n";
-        assert!(without.ends_with(folded), "{without}");
-        let with = of(found("NVIDIA driver"));
-        assert!(with.contains("missing cuBLAS") && with.matches("fix:").count() == 2, "{with}");
+        assert!(without.matches("fix:").count() == 1 && !without.contains("cuBLAS"), "{without}");
+        assert!(of(found("NVIDIA driver")).contains("missing cuBLAS"));
     }
 
     #[test]
@@ -161,13 +136,5 @@ mod tests {
         assert!(whole.contains("  no GPU  PyTorch 2.11.0 (CPU only) (/venv/torch)\n"), "{whole}");
         assert!(of(None, python::NAME).contains("  faulty  PyTorch"));
         assert!(of(Some("1"), "cpu").contains("  faulty  PyTorch"));
-    }
-
-    #[test]
-    fn a_library_that_every_variant_needs_costs_all_of_them() {
-        let variants = (CUDA.variants)(&Options::default()).unwrap();
-        let all: Vec<_> = variants.iter().map(|variant| format!("{}/{}", variant.op, variant.name)).collect();
-        assert_eq!(needs(&all, "cuda"), "all CUDA variants");
-        assert_eq!(needs(&all[..2], "cuda"), all[..2].join(", "));
     }
 }

@@ -199,24 +199,12 @@ fn check_count(sweeps: &[OpSweep], chosen: &[Vec<Choice>], fewer: usize) -> Resu
 
 /// Checks that every pattern matches a variant in one of its sweeps.
 fn check_patterns(sweeps: &[OpSweep], tables: &[BackendVariants]) -> Result<()> {
-    let mut seen: Vec<&Pattern> = Vec::new();
-    for pattern in sweeps.iter().filter_map(|sweep| sweep.variants.as_ref()).flatten() {
-        if seen.contains(&pattern) {
-            continue;
-        }
-        seen.push(pattern);
-        let holders = || {
-            sweeps.iter().filter(|sweep| sweep.variants.as_ref().is_some_and(|held| held.contains(pattern)))
-        };
-        let matched = holders()
-            .flat_map(|sweep| offered(sweep, tables))
-            .any(|choice| pattern.matches(choice.backend, &choice.variant.name));
-        ensure!(
-            matched,
-            "{}: {}",
-            pattern.origin,
-            unmatched(pattern, holders().flat_map(|sweep| offered(sweep, tables)))
-        );
+    let patterns = sweeps.iter().filter_map(|sweep| sweep.variants.as_ref()).flatten();
+    for pattern in distinct(patterns) {
+        let has_it = |sweep: &&OpSweep| sweep.variants.as_ref().is_some_and(|held| held.contains(pattern));
+        let offered = || sweeps.iter().filter(has_it).flat_map(|sweep| offered(sweep, tables));
+        let matched = offered().any(|choice| pattern.matches(choice.backend, &choice.variant.name));
+        ensure!(matched, "{}: {}", pattern.origin, unmatched(pattern, offered()));
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 use gpubench_report::error::Unavailable;
 
 use crate::backend::external::{Adapter, NamedCommand, interpreter};
-use crate::backend::{BACKENDS, CUDA, External};
+use crate::backend::{CUDA, External};
 use crate::executor::{self, Watch};
 use crate::op;
 use crate::report::BackendState;
@@ -58,7 +58,7 @@ pub(super) fn absent_gpu(settings: &Settings, externals: &[External]) -> Result<
     if DRIVER_FILES.iter().any(|file| Path::new(file).exists()) {
         return Ok(None);
     }
-    let launcher = Launcher::new(settings.asked.isolates(), None, BACKENDS, externals)?;
+    let launcher = Launcher::new(None, externals)?;
     let watch = Watch::begin()?;
     match executor::device_count(CUDA.name, &launcher, &settings.options, &watch) {
         // The run ends by the interrupt too.

@@ -32,15 +32,14 @@ impl BackendNames {
         Ok(BackendNames { names, own })
     }
 
-    /// Checks the lists of backends of one source, and puts their names in the order of the valid ones, each once. The message about an
-    /// empty list or an unknown name begins with the option, or with file and line.
-    pub fn check(&self, source: &mut SweepOptions) -> Result<()> {
+    /// Checks the lists of backends of one source, the command line or a `file`, and puts their names in the order of the valid ones, each
+    /// once. The message about an empty list or an unknown name begins with the file or the option.
+    pub fn check(&self, source: &mut SweepOptions, file: Option<&str>) -> Result<()> {
         let valid: Vec<&str> = self.names.iter().map(String::as_str).collect();
         for (option, list) in [("--backends", &mut source.backends), ("--require", &mut source.require)] {
             let Some(Backends(list)) = list else { continue };
-            let origin = list.origin.as_deref().unwrap_or(option);
-            list.names = names::backends(&list.names.join(","), &valid)
-                .map_err(|error| anyhow!("{origin}: {error}"))?;
+            *list = names::backends(&list.join(","), &valid)
+                .map_err(|error| anyhow!("{}: {error}", file.unwrap_or(option)))?;
         }
         Ok(())
     }
@@ -73,8 +72,8 @@ mod tests {
     /// Returns the names of `--backends`, or the message that refuses them.
     fn checked(text: &str, programs: &[&str]) -> Result<String, String> {
         let mut source = SweepOptions { backends: text.parse().ok(), ..SweepOptions::default() };
-        names(programs).unwrap().check(&mut source).map_err(|error| error.to_string())?;
-        Ok(source.backends.map(|list| list.0.names.join(",")).unwrap_or_default())
+        names(programs).unwrap().check(&mut source, None).map_err(|error| error.to_string())?;
+        Ok(source.backends.map(|list| list.0.join(",")).unwrap_or_default())
     }
 
     #[test]

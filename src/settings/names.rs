@@ -12,55 +12,41 @@ use crate::case::{Cache, DType};
 use crate::op::OPS;
 use crate::write::chart::{self, ChartKind, Selection, Theme};
 
-/// What a word means that is not valid.
-enum Meaning {
-    /// Another name of this valid word.
-    Word(&'static str),
-    /// Something that gpubench does another way, or not at all.
-    Advice(&'static str),
-}
+const OTHER_GPUS: &str = "gpubench measures GPUs through CUDA only; its backends are cpu, cuda and sim";
+const TF32: &str = "TF32 exists as a variant of matmul: --ops matmul --variants cublas-tf32";
 
-const OTHER_GPUS: Meaning =
-    Meaning::Advice("gpubench measures GPUs through CUDA only; its backends are cpu, cuda and sim");
-const TF32: Meaning =
-    Meaning::Advice("TF32 exists as a variant of matmul: --ops matmul --variants cublas-tf32");
-
-/// Words of other programs, each with the kind of list it is written in and its meaning here. Suggestions by spelling
-/// would be wrong for them, such as cpu for gpu.
-const MEANINGS: &[(&str, &[&str], Meaning)] = &[
-    ("backend", &["gpu", "nvidia", "device", "cublas"], Meaning::Word("cuda")),
-    ("backend", &["host", "blas", "openblas", "mkl"], Meaning::Word("cpu")),
-    ("backend", &["scipy"], Meaning::Word("numpy")),
-    ("backend", &["pytorch"], Meaning::Word("torch")),
+/// Words of other programs, each with the kind of list it is written in, and the word or the advice that it gets here. Suggestions by
+/// spelling would be wrong for them, such as cpu for gpu.
+const MEANINGS: &[(&str, &[&str], &str)] = &[
+    ("backend", &["gpu", "nvidia", "device", "cublas"], "cuda"),
+    ("backend", &["host", "blas", "openblas", "mkl"], "cpu"),
+    ("backend", &["scipy"], "numpy"),
+    ("backend", &["pytorch"], "torch"),
     ("backend", &["rocm", "hip", "amd", "metal", "mps", "opencl", "sycl", "vulkan"], OTHER_GPUS),
-    ("op", &["gemm", "sgemm", "dgemm", "mm", "dot", "matrix"], Meaning::Word("matmul")),
-    ("op", &["chol", "cholesky", "potrf", "posv", "linsolve"], Meaning::Word("solve")),
-    ("op", &["sum", "reduce"], Meaning::Word("reduction")),
-    ("op", &["fft2", "rfft", "rfft2", "dft"], Meaning::Word("fft")),
-    ("dtype", &["fp32", "float", "single"], Meaning::Word("f32")),
-    ("dtype", &["fp64", "double"], Meaning::Word("f64")),
-    ("dtype", &["fp16", "half"], Meaning::Word("f16")),
-    ("dtype", &["complex", "cfloat", "c32"], Meaning::Word("c64")),
-    ("dtype", &["cdouble"], Meaning::Word("c128")),
+    ("op", &["gemm", "sgemm", "dgemm", "mm", "dot", "matrix"], "matmul"),
+    ("op", &["chol", "cholesky", "potrf", "posv", "linsolve"], "solve"),
+    ("op", &["sum", "reduce"], "reduction"),
+    ("op", &["fft2", "rfft", "rfft2", "dft"], "fft"),
+    ("dtype", &["fp32", "float", "single"], "f32"),
+    ("dtype", &["fp64", "double"], "f64"),
+    ("dtype", &["fp16", "half"], "f16"),
+    ("dtype", &["complex", "cfloat", "c32"], "c64"),
+    ("dtype", &["cdouble"], "c128"),
     ("dtype", &["tf32"], TF32),
-    ("state of the caches", &["warm"], Meaning::Word("hot")),
-    ("state of the caches", &["all"], Meaning::Word("both")),
-    ("number of threads", &["max"], Meaning::Word("all")),
+    ("state of the caches", &["warm"], "hot"),
+    ("state of the caches", &["all"], "both"),
+    ("number of threads", &["max"], "all"),
 ];
-
-fn meaning(kind: &str, word: &str) -> Option<&'static Meaning> {
-    let found = MEANINGS.iter().find(|(of, words, _)| *of == kind && words.contains(&word));
-    found.map(|(.., meaning)| meaning)
-}
 
 /// Describes a `word` that is not a valid `kind`: by its meaning if it has one, otherwise with the word spelt most alike.
 pub(super) fn unknown_word(kind: &str, word: &str, valid: &[&str]) -> String {
-    let hint = match meaning(kind, &word.to_lowercase()) {
-        Some(Meaning::Word(meant)) => Some(format!("did you mean '{meant}'?")),
-        Some(Meaning::Advice(advice)) => return format!("unknown {kind} '{word}': {advice}"),
-        None => None,
-    };
-    unknown_with(kind, word, hint.as_deref(), valid)
+    let lower = word.to_lowercase();
+    let found = MEANINGS.iter().find(|(of, words, _)| *of == kind && words.contains(&&*lower));
+    match found.map(|(.., meaning)| *meaning) {
+        Some(advice) if advice.contains(' ') => format!("unknown {kind} '{word}': {advice}"),
+        Some(meant) => unknown_with(kind, word, Some(&format!("did you mean '{meant}'?")), valid),
+        None => unknown_with(kind, word, None, valid),
+    }
 }
 
 /// Parses a list as [`choose`] does, and refuses the first wrong word by its meaning.
@@ -204,14 +190,9 @@ mod tests {
         for (kind, words, meaning) in MEANINGS {
             for word in *words {
                 let message = refused(kind, word);
-                let expected = match meaning {
-                    Meaning::Word(meant) => {
-                        assert!(refused(kind, meant).ends_with("is valid"), "{kind} {meant}");
-                        format!("did you mean '{meant}'?")
-                    }
-                    Meaning::Advice(advice) => (*advice).to_owned(),
-                };
-                assert!(message.contains(&expected), "{kind} {word}: {message}");
+                let is_word = !meaning.contains(' ');
+                assert!(!is_word || refused(kind, meaning).ends_with("is valid"), "{kind} {meaning}");
+                assert!(message.contains(meaning), "{kind} {word}: {message}");
             }
         }
         assert!(refused("backend", "GPU").contains("did you mean 'cuda'?"));

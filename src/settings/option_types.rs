@@ -37,8 +37,9 @@ value! {
     /// Element types.
     DTypes(Vec<DType>) as List = vec![DType::F32], names::dtypes;
     /// Names of backends. Resolving the settings checks them.
-    Backends(BackendList) as List = BackendList::unchecked(names::DEFAULT_BACKENDS),
-        |text| Ok(BackendList::unchecked(text));
+    Backends(Vec<String>) as List = names::DEFAULT_BACKENDS.split(',').map(str::to_owned).collect(), |text| {
+        Ok(text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect())
+    };
     /// Patterns of variants' names. The reader of a sweep file sets their origin.
     Variants(Vec<Pattern>) as List, |text| {
         let patterns = pattern::parse_list(text, "--variants");
@@ -66,11 +67,7 @@ value! {
     CacheStates(Vec<Cache>) as Word = vec![Cache::Cold], names::caches;
     /// Number of samples per cell.
     #[derive(Copy)]
-    Samples(u32) as Whole, |text| {
-        let count = whole(text, 1..=MAX_REPETITIONS)?;
-        ensure!(count >= 1, "0 samples measure nothing: use at least 1");
-        repetitions("samples", count)
-    };
+    Samples(u32) as Whole, |text| Ok(u32::try_from(whole(text, 1..=MAX_REPETITIONS)?)?);
     /// Half the interval of a median, relative to the median.
     #[derive(Copy)]
     Precision(f64) as Figure, percent::parse;
@@ -83,17 +80,13 @@ value! {
     };
     /// Number of rounds.
     #[derive(Copy)]
-    Rounds(u32) as Whole, |text| {
-        let count = whole(text, 1..=100)?;
-        ensure!((1..=100).contains(&count), "{count} rounds are not possible: use 1 to 100");
-        Ok(u32::try_from(count)?)
-    };
+    Rounds(u32) as Whole, |text| Ok(u32::try_from(whole(text, 1..=100)?)?);
     /// Host memory of copies.
     #[derive(Copy)]
     Transfer(TransferMemory) as Word = TransferMemory::default(), names::transfer;
     /// Number of warm-up executions.
     #[derive(Copy)]
-    Warmup(u32) as Whole, |text| repetitions("warm-up executions", whole(text, 0..=MAX_REPETITIONS)?);
+    Warmup(u32) as Whole, |text| Ok(u32::try_from(whole(text, 0..=MAX_REPETITIONS)?)?);
     /// Numbers of CPU threads.
     ThreadCounts(CpuThreads) as Figure = CpuThreads::default(), threads::parse;
     /// CUDA devices, by ordinal: a list on the command line, one number in a sweep file.
@@ -110,28 +103,6 @@ value! {
     /// Theme of charts.
     #[derive(Copy)]
     ThemeName(Theme) as Word = Theme::default(), names::theme;
-}
-
-/// The backends that one source names.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BackendList {
-    /// The names. `BackendNames::check` refuses unknown ones.
-    pub names: Vec<String>,
-    /// Sweep file and line; `None` if the names come from an option.
-    pub origin: Option<String>,
-}
-
-impl BackendList {
-    /// Splits a list at its commas; checks no name.
-    pub fn unchecked(text: &str) -> BackendList {
-        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-        BackendList { names: items.map(str::to_owned).collect(), origin: None }
-    }
-}
-
-fn repetitions(what: &str, count: u64) -> Result<u32> {
-    ensure!(count <= MAX_REPETITIONS, "{count} {what} are too many: use at most {MAX_REPETITIONS}");
-    Ok(u32::try_from(count)?)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{ArgAction, Args};
 use gpubench_text::escape::shell_word;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
@@ -14,15 +14,6 @@ pub use super::option_types::*;
 use super::syntax::{OptionScope, layer};
 use crate::backend::external::NamedCommand;
 use crate::measure::sampling::Sampling;
-
-/// Yes or no.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum YesNo {
-    /// Yes.
-    Yes,
-    /// No.
-    No,
-}
 
 const WHAT: &str = "What to measure";
 const HOW: &str = "How to measure";
@@ -170,11 +161,6 @@ pub struct SweepOptions {
     #[serde(skip)]
     Line external: Vec<NamedCommand>,
 
-    /// Whether each backend gets a process of its own; with no, a crash ends the run
-    #[arg(long, value_name = "YES|NO", hide = true, help_heading = HOW)]
-    #[serde(skip)]
-    Line isolate: YesNo,
-
     /// Whether cells are added at sizes near crossovers; `run` alone has arguments for it.
     #[arg(skip)]
     File refine: bool,
@@ -279,12 +265,7 @@ impl SweepOptions {
 
     /// Backends without which the run must not start.
     pub fn required(&self) -> &[String] {
-        self.require.as_ref().map_or(&[], |named| &named.0.names)
-    }
-
-    /// Whether each backend runs in a worker process of its own.
-    pub fn isolates(&self) -> bool {
-        self.isolate != Some(YesNo::No)
+        self.require.as_ref().map_or(&[], |named| &named.0)
     }
 }
 
@@ -297,7 +278,7 @@ impl Serialize for SweepOptions {
         map.serialize_entry("cell_timeout_s", &self.cell_timeout.unwrap_or_default().0)?;
         map.serialize_entry("refine", &self.refine.unwrap_or(false))?;
         map.serialize_entry("peaks", &self.peaks.unwrap_or(true))?;
-        map.serialize_entry("isolate", &self.isolates())?;
+        map.serialize_entry("isolate", &true)?;
         if let Some(Contenders(names)) = &self.versus {
             map.serialize_entry("versus", names)?;
         }

@@ -1,6 +1,6 @@
 //! Parses lists of sizes: `100,500`, `100..2000:x2`, `64..1024:+64`.
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 /// Maximum number of sizes; a longer list is a typing error.
 const MAX_SIZES: u64 = 1_000_000;
@@ -29,17 +29,13 @@ pub fn parse(text: &str) -> Result<Vec<u64>> {
 
 fn size(text: &str) -> Result<u64> {
     let text = text.trim();
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        bail!(
-            "size '{text}' is not a whole number: write sizes such as 100,1000 or a range such as 64..4096:x2"
-        );
-    }
-    if digits.bytes().all(|byte| byte == b'0') {
-        bail!("size 0 has nothing to measure: sizes start at 1");
-    }
-    ensure!(digits.len() == text.len(), "size {text} is negative: sizes start at 1");
-    text.parse().map_err(|_| anyhow::anyhow!("size {text} is too large for any memory"))
+    ensure!(
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
+        "size '{text}' is not a whole number, 1 or more: write sizes such as 100,1000 or a range such as 64..4096:x2"
+    );
+    let size = text.parse().with_context(|| format!("size {text} is too large for any memory"))?;
+    ensure!(size >= 1, "size 0 has nothing to measure: sizes start at 1");
+    Ok(size)
 }
 
 /// Appends the sizes of a range `FIRST..LAST:STEP`; the last one belongs to it if the steps reach it.
@@ -99,7 +95,7 @@ mod tests {
     fn every_wrong_list_says_what_is_wrong_with_it() {
         for (text, expected) in [
             ("0", "sizes start at 1"),
-            ("-5", "size -5 is negative"),
+            ("-5", "'-5' is not a whole number, 1 or more"),
             ("ten", "'ten' is not a whole number"),
             ("10.5", "'10.5' is not a whole number"),
             ("99999999999999999999", "too large"),

@@ -58,10 +58,10 @@ impl TomlKind {
     }
 }
 
-/// Parses a whole number; the caller refuses those outside `range`, which the message for another text names.
+/// Parses a whole number in `range`.
 pub fn whole(text: &str, range: RangeInclusive<u64>) -> Result<u64> {
-    let (min, max) = range.into_inner();
-    text.trim().parse().ok().with_context(|| format!("it must be a whole number from {min} to {max}"))
+    let number = text.trim().parse().ok().filter(|number| range.contains(number));
+    number.with_context(|| format!("it must be a whole number from {} to {}", range.start(), range.end()))
 }
 
 /// Defines the types of option values, each as `NAME(TYPE) as KIND = DEFAULT, PARSER;`, where the parser takes a text, and

@@ -8,8 +8,8 @@ fn wrong_words_and_values_are_refused_with_what_to_write() {
     let folder = Folder::new();
     folder.refuses_each(
         "",
-        "rnu => did you mean 'run'?
-        run --op matmul => did you mean '--ops'?
+        "comprae => 'compare'; see 'gpubench --help'
+        run --op matmul => a similar argument exists: '--ops'
         run --ops matmul,ftt => --ops: unknown op 'ftt': did you mean 'fft'?
         run --ops fft --backends cpu,mien --external mine=true => did you mean 'mine'? (valid: cpu, cuda,
         run --ops fft --require cdua => --require: unknown backend 'cdua': did you mean 'cuda'?
@@ -20,8 +20,8 @@ fn wrong_words_and_values_are_refused_with_what_to_write() {
         run --ops all --sizes 1..1000000:+1 --backends sim --sim fair.toml => more than 1000000: name fewer
         run --ops fft --density NaN => density NaN
         run --ops fft --backends sim --sim absent.toml => 'absent.toml'
-        run --ops fft --out - => writes one format to stdout
-        plot absent --out y --format csv => name png or svg
+        run --ops fft --out - => stdout takes one format
+        plot absent --out y --format csv => --format: unknown format 'csv' (valid: png, svg)
         plot absent --out y --charts speeds => --charts: unknown chart 'speeds': did you mean 'speedup'?
         run --ops fft --blas absent.so => --blas: 'absent.so' cannot be read: No such file
         run --ops fft --blas fair.toml => --blas: 'fair.toml' is no shared library
@@ -40,7 +40,7 @@ fn a_wrong_file_is_refused_with_file_and_line() {
     let folder = Folder::new();
     for (text, expected) in [
         ("[[sweep]]\nopps = \"fft\"\n", "bad.toml:2: unknown key 'opps': did you mean 'ops'?"),
-        ("require = \"cdua\"\n[[sweep]]\nops = \"fft\"\n", "bad.toml:1: unknown backend 'cdua': did you"),
+        ("require = \"cdua\"\n[[sweep]]\nops = \"fft\"\n", "bad.toml: unknown backend 'cdua': did you"),
         (
             "backends = \"sim\"\nsim = \"fair.toml\"\nops = \"fft\"\nvariants = [\"hots\"]\n",
             "bad.toml:4: no chosen backend has a variant 'hots' of a chosen op: did you mean 'host'?",

@@ -166,7 +166,6 @@ fn help_teaches_by_example_and_hides_what_is_internal() {
     assert_lacks(&common, &["--no-peaks"]);
     let all = stdout("run --help --all");
     assert_contains(&all, &["[[sweep]]", "--require cuda", "--no-peaks", "Exit codes"]);
-    assert_lacks(&all, &["--isolate"]);
     assert_eq!(all, stdout("help run"));
     assert!(stdout("--version").starts_with("gpubench "));
 

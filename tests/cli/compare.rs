@@ -174,7 +174,7 @@ fn wrong_usage_and_unreadable_files_exit_2_with_advice_in_one_line() {
         old old --history old => is also a run of OLD or NEW
         old old --history nowhere => cannot read nowhere
         old old --format yaml => unknown format 'yaml'
-        old old --format json,md => name a folder with --out
+        old old --format json,md => name a folder for several with --out
         old old --policy nowhere.toml => nowhere.toml
         --old old old --new old => are the same run
         --old old => --new

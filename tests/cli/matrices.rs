@@ -106,7 +106,7 @@ fn a_run_on_a_matrix_is_resumed_only_on_the_same_one() {
     assert_eq!(changed.code, 2, "{}", changed.stderr);
     assert_contains(
         &changed.stderr,
-        &["--resume: the file of the matrix sym is not that of the first start"],
+        &["finished cells are no longer in the plan, because a sweep file, a list of problems, a matrix"],
     );
     std::fs::remove_file(folder.path().join("sym.mtx")).unwrap();
     let absent = folder.run_line("run --resume out");

@@ -28,7 +28,7 @@ fn the_calls_of_numpy_are_recorded_with_their_shapes() {
     assert!(product["library"].as_str().unwrap().contains("openblas"), "{product}");
     assert!(recorded["calls"][0]["total_s"].as_f64().unwrap() < recorded["elapsed_s"].as_f64().unwrap());
     let again = format!("record -- {python} program.py");
-    folder.refuses(&again, "calls.json exists: name another file with -o, or replace it with --force");
+    folder.refuses(&again, "calls.json exists: name another file with --out, or replace it with --force");
 }
 
 #[test]

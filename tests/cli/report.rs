@@ -45,7 +45,7 @@ fn what_cannot_be_a_page_is_refused_in_one_line() {
         made => --out <FILE>",
     );
     assert_eq!(folder.read("taken.html"), "old");
-    folder.refuses("plot made --out charts --format html", "name png or svg");
+    folder.refuses("plot made --out charts --format html", "valid: png, svg");
     folder.succeeds("report made -o taken.html --force");
     assert!(folder.read("taken.html").starts_with("<!DOCTYPE"));
 }

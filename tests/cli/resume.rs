@@ -64,7 +64,7 @@ fn a_killed_run_keeps_what_it_has_finished_and_resume_measures_only_the_rest() {
     assert_eq!(dry.lines().filter(|line| line.starts_with("sin ")).count(), 8 - finished.len(), "{dry}");
     let others = counted(finished.len(), "other cell");
     assert!(dry.lines().last().unwrap().starts_with(&format!("{others} of the run ")), "{dry}");
-    folder.refuses("run --resume out", "the script of sim was");
+    folder.run_line("run --resume out").exits(2).complains(&["the script of sim was"]);
     let ended = folder.succeeds("run --resume out --force");
     let expected =
         format!("resumed: {} of 8 cells are finished; {} are left", finished.len(), 8 - finished.len());

@@ -88,7 +88,7 @@ fn a_list_of_problems_is_measured_in_its_types() {
     // What is finished stays if the list has changed.
     folder.write("calls.jsonl", "{\"op\":\"matmul\",\"m\":4,\"n\":5,\"k\":6}\n");
     let before = folder.rows("out").len();
-    folder.refuses("run --resume out", "'calls.jsonl' has changed since the first start, and");
+    folder.refuses("run --resume out", "finished cells are no longer in the plan");
     assert_eq!(folder.rows("out").len(), before);
     folder.succeeds("run --resume out --force --quiet");
     assert!(folder.rows("out").len() < before);
@@ -101,7 +101,7 @@ fn what_is_no_shape_of_the_op_is_refused_in_one_line() {
     folder.write("sweep.toml", "shape = '4x4'\n[[sweep]]\nops = 'matmul'\n");
     folder.refuses_each(
         "run --backends cpu ",
-        "--config sweep.toml => sweep.toml:1: shape: matmul has the dimensions
+        "--config sweep.toml => sweep.toml: shape: matmul has the dimensions
         --ops fft --shape 4x4x4x4 => fft has the dimensions nx x ny x nz, but 4 are given
         --ops matmul --shape 4x4xz => k cannot be z: give a number or a multiple of N
         --ops matmul --shape 4x4x4,batch=3 => write all dimensions by name

@@ -78,7 +78,7 @@ fn invalid_requests_are_refused_in_one_line_with_the_next_step() {
         nightly --ops matmull => did you mean 'matmul'
         nightly --ops fft => omit --ops and --variants
         nightly --threshold 5 => percent sign
-        nightly --format png => name a folder for them with --out
+        nightly --format png => png makes files: name a folder for several with --out
         nightly --format json,csv => one format
         nightly --format html => a trend has no HTML page
         nightly --out fair.toml/x => --out",

@@ -15,8 +15,7 @@ use crate::sim::stage::{Stage, outcomes, plan, reason, samples};
 fn of_every_op(script: &str) -> Report {
     let folder = tempfile::tempdir().unwrap();
     let ops: Vec<&str> = OPS.iter().map(|op| op.name()).collect();
-    let mut run = plan(folder.path(), script, &ops, &[1, 2, 31], DType::REAL);
-    run.isolate = false;
+    let run = plan(folder.path(), script, &ops, &[1, 2, 31], DType::REAL);
     executor::run(&run, &mut Silent).unwrap().report
 }
 
@@ -93,11 +92,10 @@ fn a_cell_that_fails_while_it_is_sampled_leaves_no_memory_behind() {
 
 #[test]
 fn a_hang_is_cut_at_the_time_limit_before_and_while_sampling() {
-    for (after, phase, isolate) in [(0, "in its first execution", true), (5, "while sampling", false)] {
+    for (after, phase) in [(0, "in its first execution"), (5, "while sampling")] {
         let script = format!("[[variant]]\nname = 'a'\n[[rule]]\nn = 3\noutcome = 'hang'\nafter = {after}\n");
         let mut stage = Stage::new(&script, "sin", &[2, 3, 4]);
         stage.run.cell_timeout = Duration::from_millis(1500);
-        stage.run.isolate = isolate;
         let report = stage.finish();
         assert_eq!(outcomes(&report), [Outcome::Measured, Outcome::Failed, Outcome::Measured]);
         let reason = reason(&report.rows[1]);

@@ -29,7 +29,6 @@ impl Stage {
     /// The same, with the default sampling.
     pub(crate) fn adaptive(script: &str, op: &str, sizes: &[u64]) -> Self {
         let mut stage = Stage::new(script, op, sizes);
-        stage.run.isolate = false;
         stage.sample(|sampling| *sampling = Sampling::default());
         stage
     }
@@ -96,7 +95,6 @@ pub(crate) fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dty
         next_sizes: None,
         peaks: PeakSource::Unwanted,
         cell_timeout: Duration::from_secs(60),
-        isolate: true,
         program: Some(crate::cli::GPUBENCH.into()),
         require: vec![],
         out: Some(folder.join("out")),

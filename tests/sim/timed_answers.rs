@@ -16,7 +16,7 @@ fn on_device_of(flop_rate: f64, rule: &str) -> Stage {
          [[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\n[[rule]]\nvariant = 'b'\n{rule}\n"
     );
     let mut stage = Stage::new(&script, "matmul", &[16]);
-    (stage.run.isolate, stage.run.peaks) = (false, PeakSource::Measured);
+    stage.run.peaks = PeakSource::Measured;
     stage
 }
 

@@ -8,6 +8,7 @@ use gpubench_report::case::{Case, Cell};
 use gpubench_report::measure::batch::{Batch, BatchResult};
 use gpubench_report::report::{Clock, Phases};
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::{Finding, Options, Peaks, TimerOverhead, Variant};
 
@@ -15,6 +16,7 @@ use crate::{Finding, Options, Peaks, TimerOverhead, Variant};
 pub const PROTOCOL_VERSION: u32 = 5;
 
 /// A message from the parent to the worker.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Request {
@@ -36,13 +38,10 @@ pub enum Request {
         /// The cell.
         cell: Cell,
         /// Number of threads chosen when it was prepared before.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         threads: Option<usize>,
         /// Variant picked when it was prepared before.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         picked: Option<String>,
         /// File for the answer of an external worker, which the parent judges.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<PathBuf>,
     },
     /// Sample a prepared job. Answered by `Measured` or `Failed`.
@@ -61,10 +60,8 @@ pub enum Request {
         #[serde(default)]
         execute: bool,
         /// For an external worker: alter this element, execute once, and restore it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         alter: Option<Decisive>,
         /// File for the answer of an external worker.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<PathBuf>,
     },
     /// Release a job and free its memory. Answered by `Released`, also when no such job is held.
@@ -102,6 +99,7 @@ pub enum Request {
 }
 
 /// A message from the worker to the parent.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Reply {
@@ -112,10 +110,8 @@ pub enum Reply {
         /// Description for the report.
         description: serde_json::Value,
         /// Overhead of its timers.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         timer_overhead: Option<TimerOverhead>,
         /// State that its peaks depend on besides the host; without it, each run measures them.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         peaks_depend_on: Option<serde_json::Value>,
     },
     /// The backend cannot start.
@@ -123,7 +119,6 @@ pub enum Reply {
         /// The reason.
         reason: String,
         /// The step that would fix it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         fix: Option<String>,
     },
     /// A phase of the cell has begun: `inputs`, `prepare`, `first`, `threads`, `check`, `samples`, `verify`.
@@ -141,10 +136,8 @@ pub enum Reply {
         /// Phases so far.
         phases: Phases,
         /// The variant that does the work, where the requested one picks among others.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         picked: Option<String>,
         /// Number of CPU threads that it may use: the number chosen for it, or all.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         threads: Option<usize>,
         /// Libraries loaded so far.
         libraries: Vec<Finding>,
@@ -167,7 +160,6 @@ pub enum Reply {
         /// The reason.
         reason: String,
         /// The step that would fix it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         fix: Option<String>,
         /// True if memory is short and releasing the workers' jobs may help.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -187,7 +179,6 @@ pub enum Reply {
         /// The reason, in one line.
         reason: String,
         /// Error of the answer and its bound, if the answer is wrong.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<Checked>,
     },
     /// The job is released.
@@ -204,7 +195,6 @@ pub enum Reply {
     /// The peaks.
     Peaks {
         /// The peaks; `None` when the backend has none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         peaks: Option<Peaks>,
     },
     /// Operations of the user's own.
@@ -244,20 +234,18 @@ pub struct Described {
 }
 
 /// An answer that its worker does not judge.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Answered {
     /// Fingerprint of the operands as the worker holds them now, hexadecimal.
     pub inputs: String,
     /// Phases so far, in reply to `Prepare`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phases: Option<Phases>,
     /// The arrays in the file, in its order.
     pub arrays: Vec<Array>,
     /// The variant that does the work, where the requested one picks among others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picked: Option<String>,
     /// Number of CPU threads that the job may use.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<usize>,
     /// Libraries loaded so far.
     #[serde(default)]

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::shape::{BATCH, RHS, Shape};
 
@@ -117,6 +118,7 @@ impl fmt::Display for Cache {
 }
 
 /// One problem: an op at one size or shape, element type and density, or on the matrix of a file, on any backend.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// Name of the op in the ops' list.
@@ -124,15 +126,12 @@ pub struct Case {
     /// Size N, at least 1: rows and columns of square operands; else what `N` stands for in the shape, or the shape's largest dimension.
     pub n: u64,
     /// Shape of the operands; `None` if they are square and there is one problem.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<Shape>,
     /// Element type of the operands.
     pub dtype: DType,
     /// Share of stored entries, in (0, 1]; `None` for ops on dense operands.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub density: Option<f64>,
     /// Matrix of a file, by name and fingerprint: `bcsstk13@1f3a5c7e90b2d4f6`; `None` for generated operands.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrix: Option<String>,
     /// Seed of the operands (see [`crate::data::generator`]).
     pub seed: u64,

@@ -38,15 +38,6 @@ pub enum Makes<D: 'static, V: 'static> {
     },
 }
 
-/// The reason that the chosen formats cannot be written to stdout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unprintable {
-    /// stdout takes one format, and this number was chosen.
-    Count(usize),
-    /// The format of this name makes files.
-    Files(&'static str),
-}
-
 impl<D, V> Format<D, V> {
     /// Returns whether the format is a single text, which stdout can take.
     pub fn is_text(&self) -> bool {
@@ -76,11 +67,13 @@ impl<D, V> Format<D, V> {
     /// Returns its text.
     ///
     /// # Errors
-    /// The document cannot be written in this format, or the format makes files.
+    /// The document cannot be written in this format, or the format makes files, see [`for_stdout`].
     pub fn text(&self, document: &D, view: &V) -> Result<String> {
         match &self.makes {
             Makes::Screen(render) | Makes::Text(_, render) => render(document, view),
-            Makes::Files { .. } => bail!("{} writes files; give a folder with --out", self.name),
+            Makes::Files { .. } => {
+                bail!("{} makes files, which stdout cannot take: name a folder", self.name)
+            }
         }
     }
 
@@ -174,14 +167,14 @@ impl<D, V> Formats<D, V> {
 /// Returns the one format of `chosen`, if stdout can carry it.
 ///
 /// # Errors
-/// Not exactly one format was chosen, or it makes files.
-pub fn for_stdout<D, V>(
-    chosen: &[&'static Format<D, V>],
-) -> std::result::Result<&'static Format<D, V>, Unprintable> {
+/// Not exactly one format was chosen, or it makes files. `otherwise` is a step for such formats, such as `draw them with 'gpubench plot'`.
+pub fn for_stdout<D, V>(chosen: &[&'static Format<D, V>], otherwise: &str) -> Result<&'static Format<D, V>> {
     match chosen {
         [format] if format.is_text() => Ok(format),
-        [format] => Err(Unprintable::Files(format.name)),
-        several => Err(Unprintable::Count(several.len())),
+        [format] => bail!("--format: {} makes files: {otherwise}", format.name),
+        several => {
+            bail!("--format: stdout takes one format, not {}: name one, or {otherwise}", several.len())
+        }
     }
 }
 
@@ -220,10 +213,11 @@ mod tests {
 
     #[test]
     fn stdout_takes_one_text() {
-        assert_eq!(for_stdout(&[&TEXT]), Ok(&TEXT));
-        assert_eq!(for_stdout(&[&CHARTS]), Err(Unprintable::Files("png")));
-        assert_eq!(for_stdout(&[&SCREEN, &TEXT]), Err(Unprintable::Count(2)));
-        assert!(CHARTS.text(&7, &()).is_err_and(|error| error.to_string().contains("--out")));
+        let of = |chosen: &[&'static _]| for_stdout(chosen, "use --out").map_err(|error| error.to_string());
+        assert_eq!(of(&[&TEXT]), Ok(&TEXT));
+        assert_eq!(of(&[&CHARTS]), Err("--format: png makes files: use --out".to_owned()));
+        assert!(of(&[&SCREEN, &TEXT]).is_err_and(|error| error.contains("stdout takes one format, not 2")));
+        assert!(CHARTS.text(&7, &()).is_err_and(|error| error.to_string().contains("name a folder")));
     }
 
     #[test]

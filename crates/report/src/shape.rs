@@ -1,11 +1,11 @@
 //! Shapes: the dimensions of a problem by name, each a number or a multiple of the size N that a sweep varies.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use anyhow::{Context, bail, ensure};
-use serde::de::{self, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// The names of dimensions in the order in which texts and files have them; those that follow are words, such as a layout.
 const ORDER: [&str; 11] = ["m", "n", "k", "rows", "cols", "nx", "ny", "nz", RHS, BATCH, LAYOUT];
@@ -224,26 +224,7 @@ impl TryFrom<WrittenDimension> for Dimension {
 
 impl<'de> Deserialize<'de> for Shape {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Shape, D::Error> {
-        struct Dimensions;
-        impl<'de> Visitor<'de> for Dimensions {
-            type Value = Shape;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("dimensions by name")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Shape, A::Error> {
-                let mut all = vec![];
-                while let Some(dimension) = map.next_entry()? {
-                    if all.len() > ORDER.len() {
-                        return Err(de::Error::custom("the shape has too many dimensions"));
-                    }
-                    all.push(dimension);
-                }
-                Shape::of(all).map_err(de::Error::custom)
-            }
-        }
-        deserializer.deserialize_map(Dimensions)
+        Shape::of(BTreeMap::deserialize(deserializer)?).map_err(de::Error::custom)
     }
 }
 

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use crate::write::terminal::TERMINAL_WIDTH;
-use anyhow::{Context, Result, bail};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use gpubench_backend::host::environment::version_text;
@@ -20,9 +19,7 @@ use crate::cli::merge::MergeArgs;
 use crate::cli::record::RecordArgs;
 use crate::cli::stream::ColorArgs;
 use crate::cli::trend::TrendArgs;
-use crate::settings::names;
 use crate::settings::options::{Contenders, Ops, ThemeName};
-use crate::write::chart;
 use crate::write::report;
 
 /// Version and revision of this build, for `--version`.
@@ -250,19 +247,6 @@ pub(crate) struct PlotArgs {
     /// Replace charts already in --out
     #[arg(long)]
     pub force: bool,
-}
-
-impl PlotArgs {
-    /// The formats of the charts.
-    pub(crate) fn formats(&self) -> Result<Vec<chart::Format>> {
-        let charts = names::chart_formats(&self.format);
-        let others =
-            if charts.is_err() { report::FORMATS.parse(&self.format).unwrap_or_default() } else { vec![] };
-        match others.iter().find(|format| format.is_text()) {
-            Some(other) => bail!("--format: charts cannot be drawn as {}: name png or svg", other.name),
-            None => charts.context("--format"),
-        }
-    }
 }
 
 const REPORT_HELP: &str = "\

@@ -1,14 +1,12 @@
 //! The arguments of `run` besides the options of its sweep.
 
-use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use clap::builder::TypedValueParser;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Args, Command};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Command};
 
 use crate::cli::stream::ColorArgs;
-use crate::settings::config::is_built_in;
+use crate::settings::config::BUILT_IN;
 use crate::settings::options::{Contenders, SweepOptions, ThemeName};
 use crate::write::report::FORMATS;
 
@@ -67,25 +65,6 @@ const COMMON: [&str; 13] = [
     "dry_run",
 ];
 
-/// Parses the name of a built-in sweep. Any other word is refused as an unknown argument, as if there were no such argument: it may
-/// be meant as the name of an op.
-#[derive(Clone)]
-struct BuiltInSweep;
-
-impl TypedValueParser for BuiltInSweep {
-    type Value = String;
-
-    fn parse_ref(&self, command: &Command, _: Option<&Arg>, word: &OsStr) -> Result<String, clap::Error> {
-        if let Some(name) = word.to_str().filter(|name| is_built_in(name)) {
-            return Ok(name.to_owned());
-        }
-        let mut error = clap::Error::new(ErrorKind::UnknownArgument).with_cmd(command);
-        let word = word.to_string_lossy().into_owned();
-        error.insert(ContextKind::InvalidArg, ContextValue::String(word));
-        Err(error)
-    }
-}
-
 impl RunArgs {
     /// Takes the sweep that is named without an option as the value of `--config`.
     pub(crate) fn with_named_sweep(mut self) -> RunArgs {
@@ -105,7 +84,7 @@ pub(crate) fn common_help(run: Command) -> Command {
 #[command(after_help = after_help())]
 pub(crate) struct RunArgs {
     /// Built-in sweep to run, such as quick or article; the same as --config SWEEP
-    #[arg(value_name = "SWEEP", value_parser = BuiltInSweep, conflicts_with = "config")]
+    #[arg(value_name = "SWEEP", value_parser = PossibleValuesParser::new(BUILT_IN.iter().map(|(name, _)| *name)), hide_possible_values = true, conflicts_with = "config")]
     pub named_sweep: Option<String>,
 
     /// The sweep.

@@ -12,8 +12,9 @@ use crate::write::terminal::table_text;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use gpubench_text::control::spelled_out;
+use gpubench_text::percent;
 
-use super::{stream, values};
+use super::stream;
 use crate::baseline::{self, CellVariation};
 use crate::compare::{Policy, Runs, compare, load};
 use crate::report::file;
@@ -55,6 +56,9 @@ than the cell's threshold, because a gate could not distinguish such a differenc
 
 Exit codes: 0 saved; 1 the passes disagree, or a cell is incorrect or failed; 2 wrong usage; 130 interrupted.";
 
+/// Minimum passes of a baseline: with two, a run in which nothing changed could hardly ever pass.
+const MIN_PASSES: i64 = 3;
+
 /// What `baseline save` takes.
 #[derive(Args)]
 #[command(after_help = SAVE_HELP)]
@@ -63,17 +67,17 @@ pub(crate) struct SaveArgs {
     pub name: String,
 
     /// Number of times to run the sweep, at least 3
-    #[arg(long, value_name = "N", default_value = "5", value_parser = values::passes)]
+    #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(MIN_PASSES..=50))]
     #[arg(help_heading = "Baseline")]
     pub passes: u32,
 
     /// Existing runs to save instead of running a sweep: at least three report.json files, or folders that contain runs
-    #[arg(long, value_name = "REPORT", num_args = 1.., conflicts_with_all = ["passes", "SweepOptions"])]
+    #[arg(long, value_name = "REPORT", num_args = 1.., conflicts_with = "passes")]
     #[arg(help_heading = "Baseline")]
     pub from: Vec<PathBuf>,
 
     /// Largest difference between passes. Default: 5% for work paced by the device, 10% otherwise
-    #[arg(long, value_name = "PERCENT", value_parser = values::threshold, allow_hyphen_values = true)]
+    #[arg(long, value_name = "PERCENT", value_parser = percent::parse_from_zero, allow_hyphen_values = true)]
     #[arg(help_heading = "Baseline")]
     pub threshold: Option<f64>,
 

@@ -11,13 +11,13 @@ use gpubench_text::escape::shell_word;
 use gpubench_text::file::Partial;
 
 use super::refusal::{Refusal, refusal};
-use super::{SaveArgs, show_in};
+use super::{MIN_PASSES, SaveArgs, show_in};
 use crate::backend::External;
 use crate::baseline::{self, Baseline, StagedBaseline};
 use crate::cli::compare::read_policy;
 use crate::cli::folder::Lock;
 use crate::cli::run::{INTERRUPTED, exit_code, measure, sweep_file, with_libraries};
-use crate::cli::{stream, values};
+use crate::cli::stream;
 use crate::compare::planning::{Calibrated, calibrate};
 use crate::compare::{Limits, Policy, load};
 use crate::executor::Finished;
@@ -33,6 +33,10 @@ const DISAGREE: u8 = 1;
 /// Saves a baseline, or reports why it cannot.
 pub(crate) fn save(args: &SaveArgs) -> Result<ExitCode> {
     baseline::check_name(&args.name)?;
+    ensure!(
+        args.from.is_empty() || args.sweep == SweepOptions::default(),
+        "--from takes existing runs, so no sweep is run: omit the options of a sweep"
+    );
     let given = Limits { threshold: args.threshold, ..Limits::default() };
     let policy = read_policy(args.policy.as_deref(), given)?;
     let staged = match args.from.is_empty() {
@@ -119,9 +123,9 @@ fn from_reports(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Re
     let reports = load::reports(&args.from)?;
     let runs = load::runs(&reports)?;
     let count = u32::try_from(reports.len()).unwrap_or(u32::MAX);
-    let least = values::MIN_PASSES;
+    let least = MIN_PASSES;
     ensure!(
-        count >= least,
+        i64::from(count) >= least,
         "--from names {}; with fewer than {least}, an unchanged run could never pass: name at least {least} runs of \
         the same sweep, preferably 5",
         counted(count, "run")

@@ -8,10 +8,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use gpubench_report::format::{Unprintable, for_stdout};
+use gpubench_report::format::for_stdout;
+use gpubench_text::percent;
 
 use super::stream::ColorArgs;
-use super::{folder, stream, values};
+use super::{folder, stream};
 use crate::compare::{Comparison, Limits, Policy, compare_with_history, load, policy};
 use crate::report::file::save_all_in_new;
 use crate::write::compare::{ComparisonFormat, FORMATS, GITHUB, TABLE, View, job_summary};
@@ -69,18 +70,18 @@ pub(crate) struct CompareArgs {
     pub plan: Vec<PathBuf>,
 
     /// Slowdown for --plan. Default: 3%
-    #[arg(long, value_name = "PERCENT", requires = "plan", value_parser = values::precision)]
+    #[arg(long, value_name = "PERCENT", requires = "plan", value_parser = percent::parse)]
     #[arg(conflicts_with_all = ["reports", "old", "new"])]
     #[arg(allow_hyphen_values = true, help_heading = "What to compare")]
     pub slowdown: Option<f64>,
 
     /// Smallest change that counts. Default: 5% for work paced by the device, 10% otherwise
-    #[arg(long, value_name = "PERCENT", value_parser = values::threshold, allow_hyphen_values = true)]
+    #[arg(long, value_name = "PERCENT", value_parser = percent::parse_from_zero, allow_hyphen_values = true)]
     #[arg(help_heading = "What counts")]
     pub threshold: Option<f64>,
 
     /// Smallest change of a geometric mean that counts. Default: 2%
-    #[arg(long, value_name = "PERCENT", value_parser = values::threshold, allow_hyphen_values = true)]
+    #[arg(long, value_name = "PERCENT", value_parser = percent::parse_from_zero, allow_hyphen_values = true)]
     #[arg(help_heading = "What counts")]
     pub mean_threshold: Option<f64>,
 
@@ -175,8 +176,8 @@ fn formats(list: Option<&str>, out: Option<&Path>) -> Result<Vec<&'static Compar
         (None, Some(_)) => FORMATS.defaults(),
         (None, None) => vec![&TABLE],
     };
-    if let (Err(Unprintable::Count(count)), None) = (for_stdout(&formats), out) {
-        bail!("--format names {count} formats, but stdout takes only one: name a folder with --out");
+    if out.is_none() {
+        for_stdout(&formats, "name a folder for several with --out")?;
     }
     Ok(formats)
 }

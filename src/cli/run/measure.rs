@@ -38,7 +38,6 @@ pub(crate) fn measure(
         next_sizes: asked.refine.unwrap_or(false).then_some(next_sizes),
         peaks: peaks(asked.peaks.unwrap_or(true)),
         cell_timeout: Duration::from_secs_f64(asked.cell_timeout.unwrap_or_default().0),
-        isolate: asked.isolates(),
         program: None,
         require: asked.required().to_vec(),
         out,

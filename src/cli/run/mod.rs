@@ -15,8 +15,7 @@ use self::dry::write_plan;
 use self::measure::deliver;
 use super::args::RunArgs;
 use super::folder::Folder;
-use super::stream;
-use super::values::parsed;
+use super::{parsed, stream};
 use crate::answer::Versus;
 use crate::backend::cpu;
 use crate::executor::Earlier;
@@ -130,7 +129,7 @@ fn run_on_one_device(args: &RunArgs, mut earlier: Option<Earlier>) -> Result<Exi
     let mut plan = Plan::for_this_machine(&mut settings, &externals)?;
     check_contenders(&plan, &settings)?;
     if let Some(earlier) = &mut earlier {
-        resume::check_same_file(earlier, &args.sweep, &plan)?;
+        resume::check_same_cells(earlier, &plan)?;
         resume::keep_same_settings(earlier, &settings)?;
     }
     if args.dry_run {

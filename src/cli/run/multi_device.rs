@@ -103,7 +103,7 @@ fn chosen(
         !backends.is_empty(),
         "--device {devices}: no cell of this run uses a GPU: add cuda to --backends"
     );
-    let launcher = Launcher::new(settings.asked.isolates(), None, crate::backend::BACKENDS, externals)?;
+    let launcher = Launcher::new(None, externals)?;
     let mut most = None;
     let mut missing = vec![];
     for backend in backends {

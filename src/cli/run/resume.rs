@@ -6,19 +6,16 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
-use gpubench_text::control::spelled_out;
 use gpubench_text::escape::shell_word;
 use serde_json::Value;
 
 use super::{run_on_one_device, sweep_file};
-use crate::case::Family;
 use crate::cli::args::{Command, RunArgs};
 use crate::cli::{stream, usage};
 use crate::executor::Earlier;
 use crate::plan::Plan;
 use crate::report::Row;
 use crate::settings::Settings;
-use crate::settings::config::is_built_in;
 use crate::settings::options::SweepOptions;
 
 /// Resumes the run in `folder`. Of `args`, only `--force`, `--quiet`, `--dry-run` and the programs and libraries count.
@@ -97,11 +94,8 @@ fn first_start(earlier: &Earlier, folder: &Path) -> Result<RunArgs> {
     }
 }
 
-/// Checks that a sweep file or a list of problems still has every cell that is finished, unless the user accepts changes: a cell that
-/// it has no longer would be lost.
-pub(super) fn check_same_file(earlier: &Earlier, options: &SweepOptions, plan: &Plan) -> Result<()> {
-    let sweep_file = options.config.as_deref().filter(|name| !is_built_in(name)).map(Path::new);
-    let Some(file) = sweep_file.or(options.problems.as_deref()) else { return Ok(()) };
+/// Checks that the plan still has every cell that is finished, unless the user accepts changes: a cell that it has no longer would be lost.
+pub(super) fn check_same_cells(earlier: &Earlier, plan: &Plan) -> Result<()> {
     let planned: HashSet<String> = plan.cells.iter().map(|planned| planned.cell.key()).collect();
     let lost = earlier
         .measured()
@@ -109,9 +103,8 @@ pub(super) fn check_same_file(earlier: &Earlier, options: &SweepOptions, plan: &
         .count();
     ensure!(
         lost == 0 || earlier.accepts_changes,
-        "--resume: '{}' has changed since the first start, and {lost} finished cells are no longer in it: put that file back, \
-         start a new run with --out, or add --force to drop them",
-        file.display()
+        "--resume: {lost} finished cells are no longer in the plan, because a sweep file, a list of problems, a matrix or a \
+         library has changed: put that back, start a new run with --out, or add --force to drop them"
     );
     Ok(())
 }
@@ -119,32 +112,11 @@ pub(super) fn check_same_file(earlier: &Earlier, options: &SweepOptions, plan: &
 /// Keeps the rows whose settings are those of the resumed run: a sweep file may have changed meanwhile.
 pub(super) fn keep_same_settings(earlier: &mut Earlier, settings: &Settings) -> Result<()> {
     let (was, is) = (earlier.environment.settings.clone(), serde_json::to_value(settings)?);
-    check_same_matrices(&was, &is)?;
     let same_options = was["options"] == is["options"];
     earlier.retain(|row| {
         same_options && sampling(&was, row).is_some_and(|found| sampling(&is, row) == Some(found))
     });
     Ok(())
-}
-
-/// Checks that the files of `--matrix` hold the matrices that they held when the run started.
-fn check_same_matrices(was: &Value, is: &Value) -> Result<()> {
-    let now: Vec<&str> = matrices(is).collect();
-    let changed = matrices(was).find(|matrix| !now.contains(matrix));
-    let name = |matrix| Family { matrix: Some(matrix), ..Family::default() }.text();
-    ensure!(
-        changed.is_none(),
-        "--resume: the file of the matrix {} is not that of the first start: put that one in its place, or start a new run \
-         with --out",
-        spelled_out(&changed.and_then(name).unwrap_or_default())
-    );
-    Ok(())
-}
-
-/// Returns the identities of the matrices in settings.
-fn matrices(settings: &Value) -> impl Iterator<Item = &str> {
-    let sweeps = settings["sweeps"].as_array().into_iter().flatten();
-    sweeps.flat_map(|sweep| sweep["matrices"].as_array().into_iter().flatten()).filter_map(Value::as_str)
 }
 
 /// Returns how the settings sample the op of a row.

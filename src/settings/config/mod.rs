@@ -12,7 +12,7 @@ use gpubench_text::words::suggestion;
 use toml::Spanned;
 use toml::de::DeTable;
 
-use super::options::{Backends, SweepOptions, Variants};
+use super::options::{SweepOptions, Variants};
 use super::resolve::shapes;
 use crate::op;
 
@@ -46,6 +46,16 @@ pub struct SweepFile {
     pub tables: Vec<SweepOptions>,
 }
 
+impl SweepFile {
+    /// Returns the tables with the defaults below their values; where there are none, the defaults alone.
+    pub fn sweeps(&self) -> Vec<SweepOptions> {
+        match &self.tables[..] {
+            [] => vec![self.defaults.clone()],
+            tables => tables.iter().map(|table| table.over(&self.defaults)).collect(),
+        }
+    }
+}
+
 /// Reads the built-in sweep of that name, or the file at that path.
 pub fn read(name: &str) -> Result<SweepFile> {
     if let Some((_, text)) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
@@ -72,37 +82,24 @@ fn parsed(name: &str, text: &str) -> Result<SweepFile> {
     let tables = toml_reader::take_tables(top.get_mut(), TABLES).map_err(refused)?;
     let folder = Path::new(name).parent().unwrap_or(Path::new(""));
     let layer = |table: Spanned<DeTable>, in_table| {
-        let line_of_key = |key| table.get_ref().get(key).map(|value| line_of(text, value.span().start));
-        let line_of_shape = ["shape", "batch", "layout"].into_iter().find_map(line_of_key);
-        let [line, backends, require] = ["variants", "backends", "require"].map(line_of_key);
+        let line = table.get_ref().get("variants").map(|value| line_of(text, value.span().start));
         let mut layer = layer(table, in_table).map_err(refused)?;
         let matrices = layer.matrix.iter_mut().flat_map(|matrices| &mut matrices.0);
         matrices.for_each(|path| *path = folder.join(&*path));
         if let (Some(Variants(patterns)), Some(line)) = (&mut layer.variants, line) {
             patterns.iter_mut().for_each(|pattern| pattern.origin = format!("{name}:{line}"));
         }
-        for (list, line) in [(&mut layer.backends, backends), (&mut layer.require, require)] {
-            if let (Some(Backends(list)), Some(line)) = (list, line) {
-                list.origin = Some(format!("{name}:{line}"));
-            }
-        }
-        Ok((layer, line_of_shape))
+        Ok(layer)
     };
-    let (mut defaults, line_above) = layer(top, false)?;
+    let mut defaults = layer(top, false)?;
     defaults.sim = defaults.sim.map(|path| folder.join(path));
-    let tables: Vec<_> = tables.into_iter().map(|table| layer(table, true)).collect::<Result<_>>()?;
-    let whole = [(SweepOptions::default(), None)];
-    for (table, line) in if tables.is_empty() { &whole[..] } else { &tables } {
-        let line = line.or(line_above).unwrap_or(1);
-        // Options of the command line are keys here.
-        check_shapes(&table.over(&defaults))
-            .map_err(|error| anyhow!("{name}:{line}: {}", error.to_string().replace("--", "")))?;
-    }
-    Ok(SweepFile {
-        name: name.to_owned(),
-        defaults,
-        tables: tables.into_iter().map(|(table, _)| table).collect(),
-    })
+    let tables: Vec<SweepOptions> =
+        tables.into_iter().map(|table| layer(table, true)).collect::<Result<_>>()?;
+    let file = SweepFile { name: name.to_owned(), defaults, tables };
+    // Options of the command line are keys here.
+    let in_file = |error: anyhow::Error| anyhow!("{name}: {}", error.to_string().replace("--", ""));
+    file.sweeps().iter().try_for_each(check_shapes).map_err(in_file)?;
+    Ok(file)
 }
 
 /// Checks that the ops of a layer have its shapes.

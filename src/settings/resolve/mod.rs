@@ -8,8 +8,8 @@ pub mod shapes;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, ensure};
-use gpubench_report::format::{Unprintable, for_stdout};
+use anyhow::{Context, Result, ensure};
+use gpubench_report::format::for_stdout;
 use gpubench_text::grouped::distinct;
 
 use crate::backend::{CUDA, Options};
@@ -39,8 +39,9 @@ impl Settings {
         let names = BackendNames::with(options.external.as_deref().unwrap_or_default())?;
         let mut file = file.unwrap_or_default();
         let files = own::load(&mut options, &mut file)?;
-        names.check(&mut options)?;
-        file.tables.iter_mut().chain([&mut file.defaults]).try_for_each(|layer| names.check(layer))?;
+        names.check(&mut options, None)?;
+        let layers = file.tables.iter_mut().chain([&mut file.defaults]);
+        layers.into_iter().try_for_each(|layer| names.check(layer, Some(&file.name)))?;
         let matrices = matrices::load(&options, &file)?;
         let mut sweeps = resolve_sweeps(&options, &file)?;
         names.add_unnamed(&mut sweeps);
@@ -143,22 +144,19 @@ fn names_of(dtypes: &[DType]) -> String {
 
 /// Returns the op of each sweep with the options that apply to it.
 fn options_by_op(cli: &SweepOptions, file: &SweepFile) -> Vec<(String, SweepOptions)> {
-    let whole = [SweepOptions::default()];
-    let tables = if file.tables.is_empty() { &whole[..] } else { &file.tables[..] };
     let mut found = Vec::new();
     let named: Option<Vec<String>> = cli.ops.clone().map(|ops| ops.0);
     let mut left = named.clone().unwrap_or_default();
     // The element type of a problem in a list is part of the problem.
-    let with_types = |merged: SweepOptions, table: &SweepOptions| match (&cli.problems, &table.dtypes) {
+    let with_types = |merged: SweepOptions, below: &SweepOptions| match (&cli.problems, &below.dtypes) {
         (Some(_), Some(dtypes)) => SweepOptions { dtypes: Some(dtypes.clone()), ..merged },
         _ => merged,
     };
-    for table in tables {
-        let below = table.over(&file.defaults);
+    for below in file.sweeps() {
         let main_ops = || default_ops(&cli.over(&below));
         let ops = below.ops.clone().map(|ops| ops.0).or_else(|| named.clone()).unwrap_or_else(main_ops);
         let wanted = ops.iter().filter(|op| named.as_ref().is_none_or(|named| named.contains(op)));
-        found.extend(wanted.map(|op| (op.clone(), with_types(cli.over(&below), table))));
+        found.extend(wanted.map(|op| (op.clone(), with_types(cli.over(&below), &below))));
         left.retain(|op| !ops.contains(op));
     }
     found.extend(left.into_iter().map(|op| (op, cli.over(&file.defaults))));
@@ -175,12 +173,10 @@ fn default_ops(asked: &SweepOptions) -> Vec<String> {
 /// are not those of the file, and may take hours.
 fn check_ops(cli: &SweepOptions, file: &SweepFile) -> Result<()> {
     let name = &file.name;
-    let whole = [SweepOptions::default()];
-    let tables = if file.tables.is_empty() { &whole[..] } else { &file.tables[..] };
-    let ops = tables.iter().map(|table| {
-        let table = table.over(&file.defaults);
-        table.ops.clone().or_else(|| table.matrix.as_ref().map(|_| Ops(default_ops(&table))))
-    });
+    let ops = file
+        .sweeps()
+        .into_iter()
+        .map(|table| table.ops.clone().or_else(|| table.matrix.as_ref().map(|_| Ops(default_ops(&table)))));
     let Some(ops) = ops.collect::<Option<Vec<_>>>() else {
         ensure!(cli.ops.is_some(), "{name} names no ops: write ops = [\"matmul\"] in it, or add --ops");
         return Ok(());
@@ -208,7 +204,7 @@ fn resolve_sweep(name: &str, asked: &SweepOptions) -> Result<Option<OpSweep>> {
     let default_dtypes = || of_file.map_or_else(|| DTypes::default().0, |op| op.dtypes[..1].to_vec());
     let default_backends = || match of_file {
         Some(op) => distinct(op.variants.iter().map(|variant| variant.backend.clone())),
-        None => Backends::default().0.names,
+        None => Backends::default().0,
     };
     let given = asked.density.map(|density| density.0);
     let matrices = matrices::of(name, asked);
@@ -230,7 +226,7 @@ fn resolve_sweep(name: &str, asked: &SweepOptions) -> Result<Option<OpSweep>> {
         dtypes: dtypes.into_iter().filter(has_type).collect(),
         density: default_density.map(|density| given.unwrap_or(density)),
         matrices: matrices.iter().map(|matrix| matrix.identity.clone()).collect(),
-        backends: asked.backends.clone().map_or_else(default_backends, |backends| backends.0.names),
+        backends: asked.backends.clone().map_or_else(default_backends, |backends| backends.0),
         variants: asked.variants.clone().map(|variants| variants.0),
         caches: asked.cache.clone().unwrap_or_default().0,
         sampling: asked.sampling(),
@@ -275,14 +271,7 @@ fn check_script(script: Option<&Path>, sim_is_chosen: bool) -> Result<()> {
 fn checked(output: OutputSettings) -> Result<OutputSettings> {
     match &output.destination {
         Destination::Stdout => {
-            for_stdout(&output.formats).map_err(|why| match why {
-                Unprintable::Count(_) => {
-                    anyhow!("--out - writes one format to stdout: choose it, such as --format json")
-                }
-                Unprintable::Files(name) => {
-                    anyhow!("--out - cannot write {name}, which is several files: give --out a folder")
-                }
-            })?;
+            for_stdout(&output.formats, "give --out a folder")?;
         }
         Destination::Folder(folder) => ensure!(
             !folder.as_os_str().is_empty(),

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
-/// A worker process loads one library, so that no other one can define what this one calls. What the user preloads,
-/// or `--isolate no` puts into the same process, still can: then the library's own routines come first.
-/// AddressSanitizer refuses to open libraries in this way.
+/// A worker process loads one library, so that no other one can define what this one calls. What the user preloads
+/// still can: then the library's own routines come first. AddressSanitizer refuses to open libraries in this way.
 #[cfg(not(sanitized))]
 const OWN_ROUTINES_FIRST: c_int = libc::RTLD_DEEPBIND;
 #[cfg(sanitized)]

@@ -19,9 +19,7 @@ use crate::threads::Faer;
 use crate::threads::partition::Partition;
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
-    variant("", Scope::Blas, "{} gemm", by_type!(blas))
-        .of_shapes(Shapes::Any)
-        .of_types(DType::REAL_AND_COMPLEX),
+    variant("", Scope::Blas, "{} gemm", by_type!(blas)).general(),
     variant("-half", Scope::Mkl, "{} gemm of 16-bit operands, float32 answer", by_half!(blas))
         .of_shapes(Shapes::Any)
         .of_types(HALF),
@@ -39,14 +37,10 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         "{} gemm on one thread for each product, the products of a batch spread over the cores",
         by_type!(spread),
     )
-    .of_shapes(Shapes::Batches)
-    .of_types(DType::REAL_AND_COMPLEX),
+    .of_batches(),
     variant("-batch", Scope::Mkl, "{} gemm_batch_strided, one call for a batch", by_type!(batch))
-        .of_shapes(Shapes::Batches)
-        .of_types(DType::REAL_AND_COMPLEX),
-    variant("faer", Scope::Default, "faer, all threads", by_type!(faer))
-        .of_shapes(Shapes::Any)
-        .of_types(DType::REAL_AND_COMPLEX),
+        .of_batches(),
+    variant("faer", Scope::Default, "faer, all threads", by_type!(faer)).general(),
     variant(
         "ndarray",
         Scope::Further,

@@ -6,8 +6,6 @@
 use faer::dyn_stack::MemStack;
 use faer::linalg::cholesky::llt;
 use faer::{MatMut, MatRef};
-use gpubench_backend::Shapes;
-use gpubench_report::case::DType;
 use gpubench_report::data::Element;
 use gpubench_report::shape::{BATCH, RHS};
 use rayon::prelude::*;
@@ -22,20 +20,15 @@ use crate::threads::partition::Partition;
 use crate::{CellError, CellResult};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
-    variant("", Scope::Lapack, "Cholesky, {} (posv)", by_type!(posv))
-        .of_shapes(Shapes::Any)
-        .of_types(DType::REAL_AND_COMPLEX),
+    variant("", Scope::Lapack, "Cholesky, {} (posv)", by_type!(posv)).general(),
     variant(
         "-spread",
         Scope::Lapack,
         "Cholesky, {} (posv) on one thread for each system, the systems of a batch spread over the cores",
         by_type!(spread),
     )
-    .of_shapes(Shapes::Batches)
-    .of_types(DType::REAL_AND_COMPLEX),
-    variant("faer", Scope::Default, "Cholesky, faer, all threads", by_type!(faer))
-        .of_shapes(Shapes::Any)
-        .of_types(DType::REAL_AND_COMPLEX),
+    .of_batches(),
+    variant("faer", Scope::Default, "Cholesky, faer, all threads", by_type!(faer)).general(),
     variant("-lu", Scope::FurtherLapack, "LU, {} (gesv)", by_dtype!(gesv)),
 ];
 

@@ -7,8 +7,6 @@ use faer::diag::DiagMut;
 use faer::dyn_stack::MemStack;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{MatMut, MatRef};
-use gpubench_backend::Shapes;
-use gpubench_report::case::DType;
 use gpubench_report::data::Element;
 use gpubench_report::shape::BATCH;
 use ndarray_linalg::MatrixLayout;
@@ -24,20 +22,14 @@ use crate::threads::partition::Partition;
 use crate::{CellError, CellResult, Unavailable};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
-    variant("", Scope::Lapack, "divide and conquer, {} (gesdd)", by_type!(gesdd))
-        .of_shapes(Shapes::Any)
-        .of_types(DType::REAL_AND_COMPLEX),
+    variant("", Scope::Lapack, "divide and conquer, {} (gesdd)", by_type!(gesdd)).general(),
     variant(
         "-spread",
         Scope::Lapack,
         "divide and conquer, {} (gesdd) on one thread for each matrix, the matrices of a batch spread over the cores",
         by_type!(spread),
-    )
-    .of_shapes(Shapes::Batches)
-    .of_types(DType::REAL_AND_COMPLEX),
-    variant("faer", Scope::Default, "divide and conquer, faer, all threads", by_type!(faer))
-        .of_shapes(Shapes::Any)
-        .of_types(DType::REAL_AND_COMPLEX),
+    ).of_batches(),
+    variant("faer", Scope::Default, "divide and conquer, faer, all threads", by_type!(faer)).general(),
     variant(
         "-gesvd",
         Scope::NdarrayLinalg,

@@ -83,6 +83,16 @@ impl CpuVariant {
         CpuVariant { dtypes, ..self }
     }
 
+    /// Makes it compute every shape, in complex types too.
+    pub(super) const fn general(self) -> CpuVariant {
+        self.of_shapes(Shapes::Any).of_types(DType::REAL_AND_COMPLEX)
+    }
+
+    /// Makes it compute batches alone, in complex types too.
+    pub(super) const fn of_batches(self) -> CpuVariant {
+        self.of_shapes(Shapes::Batches).of_types(DType::REAL_AND_COMPLEX)
+    }
+
     /// Sets the shapes that it computes, in place of square ones.
     pub(super) const fn of_shapes(self, shapes: Shapes) -> CpuVariant {
         CpuVariant { shapes, ..self }

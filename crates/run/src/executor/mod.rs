@@ -96,8 +96,6 @@ pub struct RunSpec {
     pub peaks: PeakSource,
     /// Time limit of one cell and of the start of one worker.
     pub cell_timeout: Duration,
-    /// True if workers are separate processes; otherwise they are threads of this one.
-    pub isolate: bool,
     /// Program that is started as a worker; `None` for this executable.
     pub program: Option<PathBuf>,
     /// Backends that must be available before the run begins.
@@ -142,7 +140,7 @@ pub struct Finished {
 pub fn run(run: &RunSpec, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let watch = interrupt::Watch::begin()?;
     let start = Instant::now();
-    let launcher = Launcher::new(run.isolate, run.program.as_ref(), run.registry, &run.externals)?;
+    let launcher = Launcher::new(run.program.as_ref(), &run.externals)?;
     let others = OtherPrograms::begin();
     let mut workers = workers::Workers::start(run, launcher, watch.stop());
     let mut writer = report_writer::ReportWriter::begin(run, start);

@@ -173,7 +173,6 @@ impl CellSamples {
             overhead_ratio: floor.map(|floor| raw / floor),
             disturbed: count(&execute.context_switches, |switches| *switches > 0),
             page_faults: execute.page_faults,
-            is_own_program: planned.cell.backend == "cpu",
             others: &others,
             throttle_reasons: &throttle_reasons,
             other_programs: self.other_programs,

@@ -1,31 +1,27 @@
 //! Starts a worker, exchanges messages with it under deadlines, and reports how it ended.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex, Once};
+use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::host::threads;
 use gpubench_backend::protocol::{Reply, Request};
-use gpubench_backend::{Program, Registration, WorkerId};
+use gpubench_backend::{Program, WorkerId};
 
 use super::leader::{Leader, end_of};
 use super::output::{Received, is_final, keep_last_lines, send_replies, send_replies_of_python};
-use super::serve;
 
 /// Interval at which a wait checks whether the user ended the run.
 const POLL: Duration = Duration::from_millis(100);
 /// Delay of a check after which this process must have been stopped meanwhile, as Ctrl-Z or a debugger does.
 const LONG_DELAY: Duration = Duration::from_secs(1);
 const EXIT_LIMIT: Duration = Duration::from_secs(3);
-/// Stack of a worker's thread: LAPACK libraries recurse with large frames and expect that of a main thread.
-const STACK_BYTES: usize = 64 << 20;
 
 /// Number of replies that may wait to be read before the reader waits too. Each may be large.
 const UNREAD_REPLIES: usize = 8;
-const THREAD_PREFIX: &str = "worker-";
 
 /// The reason that no reply came.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,21 +34,11 @@ pub enum WaitError {
     Interrupted,
 }
 
-pub(super) enum WorkerPlace<'a> {
-    Process(&'a Program),
-    /// A thread of this process, which a hang or crash there takes down too.
-    Thread(&'static Registration),
-}
-
-enum Link {
-    Process { leader: Leader, stderr: JoinHandle<()> },
-    Thread,
-}
-
 /// A running worker. Dropping it kills its process group.
 pub struct Client {
     name: String,
-    link: Link,
+    leader: Leader,
+    stderr: JoinHandle<()>,
     /// Takes the lines that a thread writes to the worker, so that a worker which does not read cannot block this process.
     /// `None` once its input is closed.
     lines: Option<Sender<String>>,
@@ -67,18 +53,25 @@ pub struct Client {
 }
 
 impl Client {
-    /// Starts a worker in `place`. The caller sends `Hello` next.
-    pub(super) fn start(id: &WorkerId, place: WorkerPlace<'_>) -> io::Result<Self> {
+    /// Starts `program` as a worker. The caller sends `Hello` next.
+    pub(super) fn start(id: &WorkerId, program: &Program) -> io::Result<Self> {
         let (sender, replies) = sync_channel(UNREAD_REPLIES);
-        let last_lines = Arc::default();
         let started = Instant::now();
-        let (link, lines) = match place {
-            WorkerPlace::Process(program) => start_process(program, sender, &last_lines)?,
-            WorkerPlace::Thread(registration) => (Link::Thread, start_thread(registration, sender)?),
-        };
+        let (leader, (stdin, stdout, stderr)) = Leader::start(program)?;
+        let lines = writer_of(stdin)?;
+        if let Some(preface) = &program.preface {
+            // The writer ends only with the program; the wait for its first reply reports how.
+            let _ = lines.send(preface.to_string());
+        }
+        let send = if program.preface.is_some() { send_replies_of_python } else { send_replies };
+        threads::spawn("replies", move || send(stdout, &sender))?;
+        let last_lines = Arc::default();
+        let kept = Arc::clone(&last_lines);
+        let stderr = threads::spawn("stderr", move || keep_last_lines(stderr, &kept))?;
         Ok(Client {
             name: id.to_string(),
-            link,
+            leader,
+            stderr,
             lines: Some(lines),
             replies,
             last_lines,
@@ -94,12 +87,9 @@ impl Client {
         self.started
     }
 
-    /// Returns the number of its process; `None` for a thread.
-    pub(crate) fn process(&self) -> Option<u32> {
-        match &self.link {
-            Link::Process { leader, .. } => Some(leader.id()),
-            Link::Thread => None,
-        }
+    /// Returns the number of its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.leader.id()
     }
 
     /// Returns the arrival time of its last final reply, which may be long before the wait for it.
@@ -109,9 +99,7 @@ impl Client {
 
     /// Sends a request. If the worker is gone, the wait for the reply reports it.
     pub fn send(&mut self, request: &Request) {
-        if let Link::Process { leader, .. } = &mut self.link {
-            leader.go_on();
-        }
+        self.leader.go_on();
         self.is_out_of_step |= self.replies.try_iter().any(|found| is_final(&found.reply));
         if let (Some(lines), Ok(line)) = (&self.lines, serde_json::to_string(request)) {
             // An error here means that the worker has closed its end: the wait reports how it ended.
@@ -120,11 +108,9 @@ impl Client {
     }
 
     /// Stops its process until the next request, so that threads which spin after their work take no CPU time from another
-    /// worker. A thread of this process runs on.
+    /// worker.
     pub(crate) fn stop(&mut self) {
-        if let Link::Process { leader, .. } = &mut self.link {
-            leader.stop();
-        }
+        self.leader.stop();
     }
 
     /// Waits for the final reply to the last request, until `deadline` or until `is_over`. The deadline moves by the time for
@@ -163,12 +149,26 @@ impl Client {
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(WaitError::TimedOut),
                 // A child of an ended worker may keep its output open. A reply may be on its way for one more interval.
                 Err(RecvTimeoutError::Timeout)
-                    if self.has_ended() && std::mem::replace(&mut had_ended, true) =>
+                    if self.leader.has_ended() && std::mem::replace(&mut had_ended, true) =>
                 {
                     return Err(WaitError::Gone(self.how_it_ended()));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(WaitError::Gone(self.how_it_ended())),
+            }
+        }
+    }
+
+    /// Waits for the final reply to a request outside of a run.
+    ///
+    /// # Errors
+    /// In one line: the worker has failed or ended, or did not reply within `limit`.
+    pub fn reply(&mut self, limit: Duration) -> Result<Reply, String> {
+        match self.wait(Instant::now() + limit, &|| false, &mut |_| {}) {
+            Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => Err(reason),
+            Ok(reply) => Ok(reply),
+            Err(WaitError::TimedOut | WaitError::Interrupted) => {
+                Err(format!("it did not reply within {} s", limit.as_secs()))
             }
         }
     }
@@ -182,23 +182,14 @@ impl Client {
     /// Asks the worker to exit and waits briefly for its exit.
     pub fn finish(mut self) {
         self.send_exit();
-        if let Link::Process { leader, .. } = &mut self.link {
-            leader.end(EXIT_LIMIT);
-        }
-    }
-
-    fn has_ended(&self) -> bool {
-        matches!(&self.link, Link::Process { leader, .. } if leader.has_ended())
+        self.leader.end(EXIT_LIMIT);
     }
 
     fn how_it_ended(&mut self) -> String {
-        let Link::Process { leader, stderr } = &mut self.link else {
-            return format!("the {} worker's thread ended", self.name);
-        };
-        let status = leader.end(Duration::from_secs(1));
+        let status = self.leader.end(Duration::from_secs(1));
         // The thread ends when standard error closes, which a child of the worker may keep open.
         let patience = Instant::now() + Duration::from_millis(200);
-        while !stderr.is_finished() && Instant::now() < patience {
+        while !self.stderr.is_finished() && Instant::now() < patience {
             std::thread::sleep(Duration::from_millis(2));
         }
         let how = status.map_or_else(|| "closed its output".into(), end_of);
@@ -207,45 +198,6 @@ impl Client {
         let said = if said.is_empty() { said } else { format!("; its last output: {said}") };
         format!("the {} worker {how}{said}", self.name)
     }
-}
-
-fn start_process(
-    program: &Program,
-    replies: SyncSender<Received>,
-    last_lines: &Arc<Mutex<VecDeque<String>>>,
-) -> io::Result<(Link, Sender<String>)> {
-    let (leader, (stdin, stdout, stderr)) = Leader::start(program)?;
-    let lines = writer_of(stdin)?;
-    if let Some(preface) = &program.preface {
-        // The writer ends only with the program; the wait for its first reply reports how.
-        let _ = lines.send(preface.to_string());
-    }
-    let send = if program.preface.is_some() { send_replies_of_python } else { send_replies };
-    threads::spawn("replies", move || send(stdout, &replies))?;
-    let kept = Arc::clone(last_lines);
-    let stderr = threads::spawn("stderr", move || keep_last_lines(stderr, &kept))?;
-    Ok((Link::Process { leader, stderr }, lines))
-}
-
-fn start_thread(
-    registration: &'static Registration,
-    replies: SyncSender<Received>,
-) -> io::Result<Sender<String>> {
-    static QUIET: Once = Once::new();
-    QUIET.call_once(quiet_worker_threads);
-    let (request_reader, request_writer): (PipeReader, PipeWriter) = io::pipe()?;
-    let (reply_reader, mut reply_writer) = io::pipe()?;
-    let thread = std::thread::Builder::new()
-        .name(format!("{THREAD_PREFIX}{}", registration.name))
-        .stack_size(STACK_BYTES);
-    let thread = thread.spawn(move || {
-        let requests = BufReader::new(request_reader).lines().map_while(Result::ok);
-        // An error means that the parent has dropped its end, so nobody would read the reply.
-        let _ = serve::serve(registration, requests, &mut reply_writer);
-    });
-    thread.map_err(|error| threads::explained("thread", &error))?;
-    threads::spawn("replies", move || send_replies(reply_reader, &replies))?;
-    writer_of(request_writer)
 }
 
 /// Returns a sender of lines for a thread that writes them to `sink` until the sender is dropped or an error occurs.
@@ -260,15 +212,4 @@ fn writer_of(mut sink: impl Write + Send + 'static) -> io::Result<Sender<String>
         }
     })?;
     Ok(sender)
-}
-
-/// Suppresses the output of panics in worker threads, whose text is in the reply.
-fn quiet_worker_threads() {
-    let usual = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        let thread = std::thread::current();
-        if !thread.name().is_some_and(|name| name.starts_with(THREAD_PREFIX)) {
-            usual(panic);
-        }
-    }));
 }

@@ -1,13 +1,13 @@
 //! Asks external programs about themselves, outside a run: which backend they are, and what they find on the machine.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gpubench_backend::protocol::{Described, Reply, Request};
 use gpubench_backend::{Options, Program, WorkerId};
 use gpubench_ops::own::OwnOp;
 
-use super::client::{Client, WaitError, WorkerPlace};
+use super::client::Client;
 
 pub(crate) const LIMIT: Duration = Duration::from_secs(10);
 
@@ -25,7 +25,7 @@ pub fn ask(name: &str, program: &Program) -> Search {
 }
 
 fn started(name: &str, program: &Program, request: &Request) -> Search {
-    let mut client = Client::start(&WorkerId::of_backend(name), WorkerPlace::Process(program))
+    let mut client = Client::start(&WorkerId::of_backend(name), program)
         .map_err(|error| format!("{} cannot be started: {error}", program.path.display()))?;
     client.send(request);
     Ok(client)
@@ -37,17 +37,12 @@ fn started(name: &str, program: &Program, request: &Request) -> Search {
 /// In one line: the program cannot be started, ends, is silent, or sends something else.
 pub fn described(asked: Search) -> Result<Described, String> {
     let mut client = asked?;
-    let described = match client.wait(Instant::now() + LIMIT, &|| false, &mut |_| {}) {
-        Ok(Reply::Described(described)) => described,
-        Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => return Err(reason),
-        Ok(_) => return Err("it sent an unexpected reply to describe".into()),
-        Err(WaitError::TimedOut | WaitError::Interrupted) => {
-            return Err(format!("it did not describe itself within {} s", LIMIT.as_secs()));
-        }
-    };
+    let Reply::Described(described) = client.reply(LIMIT)? else { return Err(UNEXPECTED.into()) };
     client.finish();
     checked(described)
 }
+
+const UNEXPECTED: &str = "it sent a reply that does not match the request";
 
 /// Time in which the process of operations of the user's own describes them: their files may import large packages.
 const LIMIT_OF_OPS: Duration = Duration::from_secs(120);
@@ -63,16 +58,12 @@ pub fn described_ops(
 ) -> Result<(Client, Vec<OwnOp>), String> {
     let mut client =
         started("ops", program, &Request::DescribeOps { files: files.to_vec(), sizes: sizes.to_vec() })?;
-    match client.wait(Instant::now() + LIMIT_OF_OPS, &|| false, &mut |_| {}) {
-        Ok(Reply::DescribedOps { ops }) => Ok((client, ops)),
-        Ok(Reply::Unavailable { reason, fix }) => {
+    match client.reply(LIMIT_OF_OPS)? {
+        Reply::DescribedOps { ops } => Ok((client, ops)),
+        Reply::Unavailable { reason, fix } => {
             Err(fix.map_or_else(|| reason.clone(), |fix| format!("{reason}: {fix}")))
         }
-        Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => Err(reason),
-        Ok(_) => Err("their process sent an unexpected reply".into()),
-        Err(WaitError::TimedOut | WaitError::Interrupted) => {
-            Err(format!("they were not loaded within {} s", LIMIT_OF_OPS.as_secs()))
-        }
+        _ => Err(UNEXPECTED.into()),
     }
 }
 

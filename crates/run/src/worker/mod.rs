@@ -15,38 +15,30 @@ use std::io;
 use std::path::PathBuf;
 
 use gpubench_backend::host::process;
-use gpubench_backend::{External, Program, Registry, WorkerId};
+use gpubench_backend::{External, Program, WorkerId};
 
-use client::{Client, WorkerPlace};
+use client::Client;
 
 /// Starts the workers of a run.
 #[derive(Clone, Debug)]
 pub struct Launcher {
-    /// The program that serves the backends of `registry`, without arguments; `None` for threads of this process.
-    program: Option<Program>,
-    registry: Registry,
+    /// The program that serves gpubench's own backends, without arguments.
+    program: Program,
     externals: Vec<External>,
 }
 
 impl Launcher {
-    /// Returns a launcher for the backends of `registry` and for `externals`. The former run in processes of `program`, or
-    /// of this one, if `isolate`; otherwise in threads.
+    /// Returns a launcher for gpubench's own backends, which run in processes of `program`, or of this one, and for `externals`.
     ///
     /// # Errors
     /// The path of this program cannot be found.
-    pub fn new(
-        isolate: bool,
-        program: Option<&PathBuf>,
-        registry: Registry,
-        externals: &[External],
-    ) -> io::Result<Launcher> {
-        let own = |path, called| Some(Program { path, called, arguments: vec![], preface: None });
-        let program = match (isolate, program) {
-            (true, Some(path)) => own(path.clone(), None),
-            (true, None) => own(process::running_file()?, Some(process::program()?.into())),
-            (false, _) => None,
+    pub fn new(program: Option<&PathBuf>, externals: &[External]) -> io::Result<Launcher> {
+        let (path, called) = match program {
+            Some(path) => (path.clone(), None),
+            None => (process::running_file()?, Some(process::program()?.into())),
         };
-        Ok(Launcher { program, registry, externals: externals.to_vec() })
+        let program = Program { path, called, arguments: vec![], preface: None };
+        Ok(Launcher { program, externals: externals.to_vec() })
     }
 
     /// Returns whether another program serves the backend, so that this process judges its answers.
@@ -64,17 +56,9 @@ impl Launcher {
     /// The program of the worker cannot be started.
     pub fn start(&self, id: &WorkerId) -> io::Result<Client> {
         if let Some(external) = self.external(&id.backend) {
-            return Client::start(id, WorkerPlace::Process(&external.program));
+            return Client::start(id, &external.program);
         }
-        match &self.program {
-            Some(own) => {
-                let arguments = vec!["worker".into(), id.backend.as_str().into()];
-                Client::start(id, WorkerPlace::Process(&Program { arguments, ..own.clone() }))
-            }
-            None => {
-                let unknown = || io::Error::other(format!("no backend is named {}", id.backend));
-                Client::start(id, WorkerPlace::Thread(self.registry.find(&id.backend).ok_or_else(unknown)?))
-            }
-        }
+        let arguments = vec!["worker".into(), id.backend.as_str().into()];
+        Client::start(id, &Program { arguments, ..self.program.clone() })
     }
 }

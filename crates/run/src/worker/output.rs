@@ -11,10 +11,8 @@ use gpubench_text::{control, cut};
 
 /// Number of a worker's last lines on standard error that an error message quotes.
 const LAST_LINES: usize = 3;
-/// Bytes of the longest reply with samples: a hundred thousand samples take less.
+/// Bytes of the longest reply: a hundred thousand samples take less.
 const LONGEST_REPLY: u64 = 64 << 20;
-/// Bytes of the longest other reply. What it says may be kept for the report, in memory that is many times as large.
-const LONGEST_WITHOUT_SAMPLES: u64 = 1 << 20;
 /// Bytes of the longest line on standard error that is kept whole.
 const LONGEST_LINE: u64 = 4096;
 /// Number of letters of an invalid reply that an error message quotes.
@@ -82,29 +80,14 @@ fn whole_lines(buffer: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 fn parsed(line: &[u8]) -> Result<Reply, String> {
     if line.len() as u64 >= LONGEST_REPLY {
-        return Err(too_long(LONGEST_REPLY));
+        return Err(format!("the worker sent a reply of more than {} MiB", LONGEST_REPLY >> 20));
     }
-    let is_long = line.len() as u64 > LONGEST_WITHOUT_SAMPLES;
-    // Looks at the text first, so that no memory is taken for what is refused.
-    if is_long && !line.windows(MEASURED.len()).any(|part| part == MEASURED) {
-        return Err(too_long(LONGEST_WITHOUT_SAMPLES));
-    }
-    let reply = serde_json::from_slice(line).map(sanitized);
-    if is_long && reply.as_ref().is_ok_and(|reply| !matches!(reply, Reply::Measured { .. })) {
-        return Err(too_long(LONGEST_WITHOUT_SAMPLES));
-    }
-    reply.map_err(|error| {
+    serde_json::from_slice(line).map(sanitized).map_err(|error| {
         let text = control::replaced(&String::from_utf8_lossy(line));
         let [error, shown] =
             [&error.to_string(), text.trim_end()].map(|text| cut::shortened(text, QUOTED_LETTERS));
         control::spelled_out(&format!("the worker sent an invalid reply ({error}): {shown}"))
     })
-}
-
-const MEASURED: &[u8] = b"\"measured\"";
-
-fn too_long(max: u64) -> String {
-    format!("the worker sent a reply of more than {} MiB", max >> 20)
 }
 
 /// Puts each text that the screen shows during a run on a single line.
@@ -157,23 +140,6 @@ mod tests {
         assert_eq!(received(&[released, "bye\n"].concat()), [true, false]);
         assert_eq!(received(&["x".repeat(10_000), "\n".into(), released.into()].concat()), [true]);
         assert_eq!(received("Welcome\n"), [false; 0]);
-    }
-
-    #[test]
-    fn only_samples_may_take_more_than_a_mebibyte() {
-        let reply = |text: &str| replies(text.as_bytes()).next().unwrap().reply;
-        let many = "0,".repeat(LONGEST_WITHOUT_SAMPLES as usize / 2);
-        for kind in ["ready", "measured"] {
-            let text = format!("{{\"type\":\"ready\",\"x\":\"{kind}\",\"description\":[{many}0]}}\n");
-            assert_eq!(reply(&text).unwrap_err(), "the worker sent a reply of more than 1 MiB");
-        }
-        let sample = serde_json::json!({ "host_s": 1.5e-6 }).to_string();
-        let samples = [vec![sample.as_str(); 100_000].join(",")].concat();
-        let result = serde_json::to_string(&gpubench_report::measure::batch::BatchResult::default()).unwrap();
-        let result = result.replace("\"samples\":[]", &format!("\"samples\":[{samples}]"));
-        let measured = format!("{{\"type\":\"measured\",\"clock\":\"host\",\"result\":{result}}}\n");
-        let read = reply(&measured).unwrap();
-        assert!(matches!(read, Reply::Measured { result, .. } if result.samples.len() == 100_000));
     }
 
     #[test]

@@ -62,7 +62,7 @@ fn a_format_of_several_files_refuses_a_single_output() {
     let all = View { charts: Selection::ALL, ..View::default() };
     assert!(SVG.files(&report, &all).unwrap().len() > 3);
     let message = SVG.text(&report, &View::default()).unwrap_err().to_string();
-    assert!(message.contains("--out"), "{message}");
+    assert!(message.contains("name a folder"), "{message}");
     assert!(SVG.files(&example::empty(), &View::default()).unwrap().is_empty());
 }
 

@@ -15,70 +15,91 @@ pub(crate) enum Vendor {
     Blis,
 }
 
+/// What is known of the libraries of a vendor.
+struct VendorFacts {
+    name: &'static str,
+    /// The word with which the names of its variants begin.
+    word: &'static str,
+    /// The environment variable that names the library's file.
+    variable: &'static str,
+    /// File names, best first.
+    file_names: &'static [&'static str],
+    fix: &'static str,
+    /// The routine that identifies the libraries, spelt with any prefix or suffix.
+    mark: &'static [u8],
+}
+
+static OPENBLAS: VendorFacts = VendorFacts {
+    name: "OpenBLAS",
+    word: "openblas",
+    variable: "GPUBENCH_OPENBLAS",
+    // The threaded build as Fedora names it, the usual name, and the OpenMP build of Fedora.
+    file_names: &["libopenblasp.so.0", "libopenblas.so.0", "libopenblaso.so.0"],
+    fix: "sudo apt-get install libopenblas0-pthread (or: pip install scipy-openblas32)",
+    mark: b"openblas_get_config",
+};
+
+static MKL: VendorFacts = VendorFacts {
+    name: "MKL",
+    word: "mkl",
+    variable: "GPUBENCH_MKL",
+    file_names: &["libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so"],
+    fix: "pip install mkl",
+    mark: b"MKL_Get_Version_String",
+};
+
+static BLIS: VendorFacts = VendorFacts {
+    name: "BLIS",
+    word: "blis",
+    variable: "GPUBENCH_BLIS",
+    // AOCL calls the threaded build `mt`.
+    file_names: &[
+        "libblis-mt.so.5",
+        "libblis-mt.so.4",
+        "libblis-mt.so",
+        "libblis.so.5",
+        "libblis.so.4",
+        "libblis.so",
+    ],
+    fix: "sudo apt-get install libblis4-pthread",
+    mark: b"bli_info_get_version_str",
+};
+
 impl Vendor {
     /// Every vendor, in the order reports use.
     pub(crate) const ALL: [Vendor; 3] = [Vendor::OpenBlas, Vendor::Mkl, Vendor::Blis];
 
+    fn facts(self) -> &'static VendorFacts {
+        match self {
+            Vendor::OpenBlas => &OPENBLAS,
+            Vendor::Mkl => &MKL,
+            Vendor::Blis => &BLIS,
+        }
+    }
+
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Vendor::OpenBlas => "OpenBLAS",
-            Vendor::Mkl => "MKL",
-            Vendor::Blis => "BLIS",
-        }
+        self.facts().name
     }
 
-    /// The word with which the names of its variants begin.
     pub(crate) fn word(self) -> &'static str {
-        match self {
-            Vendor::OpenBlas => "openblas",
-            Vendor::Mkl => "mkl",
-            Vendor::Blis => "blis",
-        }
+        self.facts().word
     }
 
+    /// Returns whether it has LAPACK, and whether its variants are listed even if no library is found.
     pub(crate) fn has_lapack(self) -> bool {
         self != Vendor::Blis
     }
 
-    /// Returns whether its variants are listed even if no library of this vendor is found.
-    pub(super) fn is_expected(self) -> bool {
-        self != Vendor::Blis
-    }
-
-    /// The environment variable that names the library's file.
     pub(super) fn variable(self) -> &'static str {
-        match self {
-            Vendor::OpenBlas => "GPUBENCH_OPENBLAS",
-            Vendor::Mkl => "GPUBENCH_MKL",
-            Vendor::Blis => "GPUBENCH_BLIS",
-        }
+        self.facts().variable
     }
 
-    /// File names, best first. For OpenBLAS: the threaded build as Fedora names it, the usual name, and the OpenMP
-    /// build of Fedora. For BLIS: AOCL calls the threaded build `mt`.
     pub(super) fn file_names(self) -> &'static [&'static str] {
-        match self {
-            Vendor::OpenBlas => &["libopenblasp.so.0", "libopenblas.so.0", "libopenblaso.so.0"],
-            Vendor::Mkl => &["libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so"],
-            Vendor::Blis => &[
-                "libblis-mt.so.5",
-                "libblis-mt.so.4",
-                "libblis-mt.so",
-                "libblis.so.5",
-                "libblis.so.4",
-                "libblis.so",
-            ],
-        }
+        self.facts().file_names
     }
 
     pub(super) fn fix(self) -> &'static str {
-        match self {
-            Vendor::OpenBlas => {
-                "sudo apt-get install libopenblas0-pthread (or: pip install scipy-openblas32)"
-            }
-            Vendor::Mkl => "pip install mkl",
-            Vendor::Blis => "sudo apt-get install libblis4-pthread",
-        }
+        self.facts().fix
     }
 
     /// The fix for a library that the user named and that cannot be used.
@@ -91,20 +112,13 @@ impl Vendor {
     }
 }
 
-/// The routine that identifies the libraries of each vendor, spelt with any prefix or suffix.
-const MARKS: [(&[u8], Vendor); 3] = [
-    (b"openblas_get_config", Vendor::OpenBlas),
-    (b"MKL_Get_Version_String", Vendor::Mkl),
-    (b"bli_info_get_version_str", Vendor::Blis),
-];
-
 /// Returns the vendor of the BLAS library in a file. The error is the end of a sentence about the file.
 pub(crate) fn vendor_of(path: &Path) -> Result<Vendor, String> {
     elf::opened(path).map_err(|error| format!("cannot be read: {error}"))?;
     let object = SharedObject::open(path).ok_or("is no shared library of this system")?;
     let names = object.section(".dynstr");
-    let vendor = MARKS.iter().find(|(mark, _)| position(&names, mark).is_some());
-    vendor.map(|(_, vendor)| *vendor).ok_or_else(|| "is neither OpenBLAS nor MKL nor BLIS".to_owned())
+    let vendor = Vendor::ALL.into_iter().find(|vendor| position(&names, vendor.facts().mark).is_some());
+    vendor.ok_or_else(|| "is neither OpenBLAS nor MKL nor BLIS".to_owned())
 }
 
 /// Returns the numbers of the version of a file of a known vendor, most significant first, none if it states no version;

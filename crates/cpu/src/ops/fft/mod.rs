@@ -6,9 +6,7 @@ mod tile;
 
 use std::sync::Arc;
 
-use gpubench_backend::Shapes;
 use gpubench_ops::fft::Transforms;
-use gpubench_report::case::DType;
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftNum, FftPlanner};
@@ -28,8 +26,7 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         "{} (DFTI), all threads; of real arrays r2c, then the mirrored half",
         by_type!(mkl),
     )
-    .of_shapes(Shapes::Any)
-    .of_types(DType::REAL_AND_COMPLEX),
+    .general(),
     variant(
         "realfft",
         Scope::Default,
@@ -42,16 +39,14 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         "FFTW, all threads; of real arrays r2c, then the mirrored half",
         by_type!(fftw),
     )
-    .of_shapes(Shapes::Any)
-    .of_types(DType::REAL_AND_COMPLEX),
+    .general(),
     variant(
         "rustfft",
         Scope::Default,
         "rustfft: complex rows, then the other axes as rows of the transposed array, all threads",
         by_type!(rustfft),
     )
-    .of_shapes(Shapes::Any)
-    .of_types(DType::REAL_AND_COMPLEX),
+    .general(),
 ];
 
 /// Rows that one task transposes: whole cache lines of the source.

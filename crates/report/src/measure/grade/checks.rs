@@ -77,12 +77,7 @@ fn few_samples(facts: &SamplingFacts) -> Option<Warning> {
         6..10 => Grade::B,
         _ => return None,
     };
-    let text = match n {
-        0 => "no samples were kept".to_owned(),
-        1 => "only 1 sample was kept; a 95 % interval needs 6".to_owned(),
-        2..6 => format!("only {n} samples were kept; a 95 % interval needs 6"),
-        _ => format!("only {n} samples were kept; grade A needs 10"),
-    };
+    let text = format!("only {} kept; grade A needs 10", counted(n, "sample"));
     let next = match facts.stopped {
         Reason::CutShort => "let the run finish",
         Reason::EndedEarly => RUN_AGAIN,
@@ -214,14 +209,8 @@ fn page_faults(facts: &SamplingFacts) -> Option<Warning> {
     let at_best = beyond(share, [0.01, 0.1, f64::INFINITY])?;
     let of_time = percent::fine(share.min(1.0));
     let text = format!("each execution causes {:.0} page faults, about {of_time} of its time", faults.minor);
-    let next = match facts.is_own_program {
-        true => {
-            "set MIMALLOC_PURGE_DELAY=-1 to keep freed memory, or choose a variant that does not allocate"
-        }
-        false => {
-            "set MALLOC_TRIM_THRESHOLD_=-1 and MALLOC_MMAP_MAX_=0 to keep freed memory in programs that use glibc's malloc"
-        }
-    };
+    let next = "choose a variant that does not allocate, or keep freed memory: set MIMALLOC_PURGE_DELAY=-1, for programs that use \
+                glibc's malloc MALLOC_TRIM_THRESHOLD_=-1 and MALLOC_MMAP_MAX_=0";
     warning(WarningKind::PageFaults, at_best, text, next)
 }
 

@@ -79,8 +79,6 @@ pub struct SamplingFacts<'a> {
     pub disturbed: u32,
     /// Median page faults of an execution; CPU only.
     pub page_faults: Option<PageFaults>,
-    /// The cell ran in gpubench's own program, whose allocator is mimalloc.
-    pub is_own_program: bool,
     /// Other processes seen on the GPU.
     pub others: &'a [String],
     /// The driver's reasons for throttling the GPU's clocks before or after a round, such as `power limit`.

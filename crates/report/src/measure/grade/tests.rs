@@ -33,7 +33,6 @@ fn good_facts<'a>(samples: &'a [f64], rounds: &'a [u32]) -> SamplingFacts<'a> {
         overhead_ratio: Some(30.0),
         disturbed: 0,
         page_faults: None,
-        is_own_program: true,
         others: &[],
         throttle_reasons: &[],
         other_programs: Some(0.0),
@@ -52,19 +51,6 @@ fn changed(change: impl Fn(&mut SamplingFacts<'_>)) -> (Grade, Vec<WarningKind>)
     change(&mut facts);
     let Assessment { grade, warnings } = assess(&facts);
     (grade, warnings.iter().map(|warning| warning.kind).collect())
-}
-
-#[test]
-fn the_advice_about_page_faults_is_about_the_allocator_of_the_program() {
-    for (is_own_program, variable) in [(true, "MIMALLOC_PURGE_DELAY"), (false, "MALLOC_TRIM_THRESHOLD_")] {
-        let (samples, rounds) = (series(40, 0.004), rounds(40));
-        let page_faults = Some(PageFaults { minor: samples[0] / 0.5e-6, major: 0.0 });
-        let good = good_facts(&samples, &rounds);
-        let facts = SamplingFacts { side_is_gpu: false, is_own_program, page_faults, ..good };
-        let warnings = assess(&facts).warnings;
-        assert_eq!((warnings.len(), warnings[0].kind), (1, WarningKind::PageFaults));
-        assert!(warnings[0].next.starts_with(&format!("set {variable}=-1")), "{}", warnings[0].next);
-    }
 }
 
 #[test]

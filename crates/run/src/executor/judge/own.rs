@@ -3,7 +3,7 @@
 
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gpubench_backend::Program;
 use gpubench_backend::protocol::{Reply, Request};
@@ -12,7 +12,7 @@ use gpubench_report::case::Case;
 use gpubench_report::error::CellError;
 
 use super::unreadable;
-use crate::worker::client::{Client, WaitError};
+use crate::worker::client::Client;
 use crate::worker::describe;
 
 /// Time in which an answer is judged; the reference may be slow.
@@ -48,9 +48,11 @@ impl OwnJudge {
             None => self.start().map_err(unreadable)?,
         };
         process.send(&Request::Judge { case: case.clone(), answer: answer.to_owned() });
-        match process.wait(Instant::now() + LIMIT, &|| false, &mut |_| {}) {
-            Ok(Reply::Judged { value, bound, fault, inputs, decisive }) => {
-                self.process = Some(process);
+        // A process that ends or hangs is killed when it is dropped; the next answer gets a new one.
+        let reply = process.reply(LIMIT).map_err(unreadable)?;
+        self.process = Some(process);
+        match reply {
+            Reply::Judged { value, bound, fault, inputs, decisive } => {
                 let error = Checked::new(value, bound);
                 let complaint = match fault {
                     Some(fault) => Some(format!("it {fault}")),
@@ -58,20 +60,8 @@ impl OwnJudge {
                 };
                 Ok(AnswerVerdict { error, complaint, inputs, decisive })
             }
-            Ok(
-                Reply::Failed { reason, .. }
-                | Reply::Unavailable { reason, .. }
-                | Reply::Skipped { reason, .. },
-            ) => {
-                self.process = Some(process);
-                Err(unreadable(reason))
-            }
-            Ok(_) => Err(unreadable("an unexpected reply came".into())),
-            // A process that hangs is killed when it is dropped; the next answer gets a new one.
-            Err(WaitError::Gone(reason)) => Err(unreadable(reason)),
-            Err(WaitError::TimedOut | WaitError::Interrupted) => {
-                Err(unreadable(format!("the reference took more than {} s", LIMIT.as_secs())))
-            }
+            Reply::Unavailable { reason, .. } | Reply::Skipped { reason, .. } => Err(unreadable(reason)),
+            _ => Err(unreadable("an unexpected reply came".into())),
         }
     }
 

@@ -234,7 +234,7 @@ impl Workers {
 
     pub(crate) fn processes(&self) -> Vec<u32> {
         let clients = self.slots.iter().filter_map(|slot| match &slot.state {
-            WorkerState::Ready(client) | WorkerState::Starting(client) => client.process(),
+            WorkerState::Ready(client) | WorkerState::Starting(client) => Some(client.process()),
             WorkerState::Absent | WorkerState::Unavailable(_) => None,
         });
         clients.collect()

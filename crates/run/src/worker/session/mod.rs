@@ -57,7 +57,7 @@ pub(crate) struct BackendSession {
 impl BackendSession {
     pub(crate) fn start(registration: &Registration, options: &Options) -> Result<Self, Unavailable> {
         if let Some(threads) = options.threads {
-            // Operands and checks use this number of threads too. In a thread of the parent the pool may exist already.
+            // Operands and checks use this number of threads too. In a test the pool may exist already.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         }
         let variants = (registration.variants)(options)
