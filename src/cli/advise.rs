@@ -193,7 +193,10 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
     );
     let (reports, verification, code) = match args.report.is_empty() {
         true => measured(args, &calls, &path)?,
-        false => (kept, verified_by_kept, ExitCode::SUCCESS),
+        false => {
+            check_reports(&calls, &path, &kept);
+            (kept, verified_by_kept, ExitCode::SUCCESS)
+        }
     };
     if let Some(form) = &args.emit {
         emit(form, &reports)?;
@@ -284,6 +287,23 @@ fn check_machine(calls: &Calls, path: &Path) {
             path.display(),
             calls.cpu,
             calls.logical_cpus
+        ));
+    }
+}
+
+/// Warns about reports of another machine than that of the record.
+fn check_reports(calls: &Calls, path: &Path, reports: &[Report]) {
+    let hosts = reports.iter().map(|report| &report.environment.host);
+    if let Some(host) =
+        hosts.into_iter().find(|host| (&host.cpu, host.threads) != (&calls.cpu, calls.logical_cpus))
+    {
+        stream::note(&format!(
+            "Warning: {} was recorded on another machine ({}, {} CPUs) than the reports ({}, {} CPUs): the column now is of that machine, the other times are of the reports'.",
+            path.display(),
+            calls.cpu,
+            calls.logical_cpus,
+            host.cpu,
+            host.threads
         ));
     }
 }

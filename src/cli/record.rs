@@ -35,7 +35,7 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub force: bool,
 
-    /// Record FFTs and sparse products of NumPy and SciPy too, which Python computes itself
+    /// Record FFTs, sparse products and, from Python 3.12, ufuncs of NumPy and SciPy too
     #[arg(long)]
     pub python: bool,
 

@@ -1,7 +1,7 @@
 //! What `gpubench advise` says: per call and for the program, whether a GPU pays.
 
 use gpubench_analysis::advice::{
-    Advice, CallAdvice, CallVerdict, DataPlace, ProblemTimes, Threshold, TimeOf, Verification,
+    Advice, CallAdvice, CallVerdict, DataPlace, ProblemTimes, Threshold, TimeOf, Verification, problem,
 };
 use gpubench_analysis::answer::Estimate;
 use gpubench_report::calls::{Call, Calls};
@@ -158,9 +158,11 @@ fn program(calls: &Calls, advice: &Advice, price: Option<Price>) -> Vec<RichText
             price.map(|price| cost(program.elapsed_s, time.value, price, needs_gpu)).unwrap_or_default();
         lines.push(format!("{words} {}{cost}.", with_interval(time)));
     }
-    if program.covered_s == 0.0 {
+    if calls.calls.iter().all(|call| problem(call).is_none()) {
+        lines.push("gpubench has no operation for these calls, so none is compared with a GPU.".into());
+    } else if program.covered_s == 0.0 {
         lines.push(
-            "No time of a GPU is known for these calls: run this on a machine with a GPU, or name reports of one with --report.".into(),
+            "No time of a GPU is known for these calls: run this on a machine with a GPU, or name reports of one that measured such calls with --report.".into(),
         );
     }
     if calls.threads > 1 && !program.overlapped() {

@@ -3,7 +3,7 @@
 use gpubench_report::case::{Case, DType};
 use gpubench_report::data::{Element, Operand, Wide};
 use gpubench_report::error::CellError;
-use gpubench_report::shape::BATCH;
+use gpubench_report::shape::{BATCH, Shape};
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 
@@ -78,7 +78,7 @@ impl Op for Fft {
     fn about(&self) -> About {
         let about = About::new(
             "fft",
-            "2-D Fourier transform of a real matrix, full complex spectrum",
+            "Fourier transform, full complex spectrum, 2-D without a shape",
             &[100, 500, 512, 1024, 2048],
         );
         let about = about.shaped(&["nx", "ny", "nz"], &[BATCH]).of_types(DType::REAL_AND_COMPLEX);
@@ -98,6 +98,11 @@ impl Op for Fft {
 
     fn footprint(&self, case: &Case) -> u128 {
         bytes_of(case, &[&axes(case)]).saturating_mul(if case.dtype.is_complex() { 2 } else { 3 })
+    }
+
+    fn refuse_shape(&self, shape: &Shape) -> Option<String> {
+        let has = |name| shape.names().any(|known| known == name);
+        (has("nz") && !has("ny")).then(|| "nz is given without ny".to_owned())
     }
 
     fn inputs(&self, case: &Case) -> Vec<Operand> {

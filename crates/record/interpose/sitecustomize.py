@@ -24,6 +24,11 @@ FFTS = {
 LETTERS = {"f": b"s", "d": b"d", "F": b"c", "D": b"z"}
 # Elements of an array from which ufuncs are recorded: shorter calls take as long as recording them.
 LEAST_ELEMENTS = 10_000
+# Shorter calls in a row from which a place in the program is no longer watched.
+MOST_SHORT_CALLS = 1000
+# The record has room for names of eight letters.
+LONGEST_NAME = 8
+SHORT_NAMES = {"reciprocal": "recip", "conjugate": "conj"}
 
 
 def recorder():
@@ -68,7 +73,7 @@ def timed_fft(count, function, name, library):
         try:
             source = args[0] if args else options.get("a", options.get("x"))
             array = result if name.startswith("irfft") else source
-            array = array if hasattr(array, "shape") else result
+            array = array if hasattr(array, "shape") else sys.modules["numpy"].asarray(array)
             extents, batch = described(name, array, args, options)
             while len(extents) > 3:
                 extents = [extents[0] * extents[1], *extents[2:]]
@@ -119,36 +124,47 @@ def wrap_products(count, module):
             break
 
 
-def watch_ufuncs(count):
-    """Counts calls of ufuncs and of their reductions. A call in the program that was none the first time is not watched further."""
+def watch_ufuncs(count, numpy):
+    """Counts calls of ufuncs of one large array, and reductions by methods such as `x.sum()`. Nothing of the program's is asked: the
+    interpreter tells the function and its first argument, of which only exact types of NumPy count."""
     monitoring = getattr(sys, "monitoring", None)
-    tool = next((tool for tool in (3, 4) if monitoring and monitoring.get_tool(tool) is None), None)
+    # The last is the least likely to be another tool's.
+    tool = next((tool for tool in (5, 4, 3) if monitoring and monitoring.get_tool(tool) is None), None)
     if tool is None:
         return
-    started = threading.local()
+    ufunc_type, array_type, method_type = numpy.ufunc, numpy.ndarray, type(len)
+    names, short_calls, started = {}, {}, threading.local()
 
-    def ufunc_of(called):
-        if type(called).__name__ == "ufunc":
-            return called, b"ufunc"
-        owner = getattr(called, "__self__", None)
-        reduces = type(owner).__name__ == "ufunc" and called.__name__ == "reduce"
-        return (owner, b"reduce") if reduces else (None, None)
+    def watched(called):
+        """The routine and the name of a function that is counted."""
+        if type(called) is ufunc_type:
+            # With a signature it is a call of a library, or of loops that it replaces; of two arrays only one would be known.
+            ufunc, routine, is_counted = called, b"ufunc", called.nin == 1 and called.signature is None
+        elif type(called) is method_type and type(called.__self__) is ufunc_type:
+            ufunc, routine, is_counted = called.__self__, b"reduce", called.__name__ == "reduce"
+        else:
+            return None
+        if ufunc not in names:
+            names[ufunc] = SHORT_NAMES.get(ufunc.__name__, ufunc.__name__).encode()
+        return (routine, names[ufunc]) if is_counted and len(names[ufunc]) <= LONGEST_NAME else None
 
     def before(code, offset, called, first):
-        started.ns = time.perf_counter_ns()
-        # Those with a signature are calls of a library, or of loops that it replaces.
-        ufunc = ufunc_of(called)[0]
-        return monitoring.DISABLE if ufunc is None or ufunc.signature is not None else None
+        if watched(called) is None:
+            return monitoring.DISABLE
+        place = (id(code), offset)
+        if type(first) is array_type and first.size >= LEAST_ELEMENTS:
+            short_calls[place] = 0
+            started.ns = time.perf_counter_ns()
+            return None
+        short_calls[place] = short_calls.get(place, 0) + 1
+        return monitoring.DISABLE if short_calls[place] >= MOST_SHORT_CALLS else None
 
     def after(code, offset, called, first):
-        ns = time.perf_counter_ns() - getattr(started, "ns", math.inf)
-        ufunc, routine = ufunc_of(called)
-        size = getattr(first, "size", 0)
-        if ufunc is None or not isinstance(size, int) or size < LEAST_ELEMENTS or ns < 0:
-            return
-        dtype = LETTERS.get(first.dtype.char)
-        if dtype and ufunc.signature is None:
-            count(routine, b"numpy", dtype, ufunc.__name__[:8].encode(), size, 0, 0, 0, ns)
+        ns = time.perf_counter_ns()
+        start, started.ns = getattr(started, "ns", None), None
+        found = watched(called)
+        if found and start and type(first) is array_type and first.size >= LEAST_ELEMENTS and first.dtype.char in LETTERS:
+            count(found[0], b"numpy", LETTERS[first.dtype.char], found[1], first.size, 0, 0, 0, ns - start)
 
     monitoring.use_tool_id(tool, "gpubench record")
     monitoring.register_callback(tool, monitoring.events.CALL, before)
@@ -157,7 +173,7 @@ def watch_ufuncs(count):
     monitoring.set_events(tool, monitoring.events.CALL)
 
 
-WRAPPERS = {"numpy.fft": wrap_ffts, "scipy.fft": wrap_ffts, "scipy.sparse._base": wrap_products}
+WRAPPERS = {"numpy": watch_ufuncs, "numpy.fft": wrap_ffts, "scipy.fft": wrap_ffts, "scipy.sparse._base": wrap_products}
 
 
 class Wrapping(importlib.abc.MetaPathFinder):
@@ -176,7 +192,10 @@ class Wrapping(importlib.abc.MetaPathFinder):
 
                 def exec_module(module, execute=execute, name=name):
                     execute(module)
-                    WRAPPERS[name](self.count, module)
+                    try:
+                        WRAPPERS[name](self.count, module)
+                    except Exception:
+                        pass  # The module stays as it is, and unrecorded.
 
                 spec.loader.exec_module = exec_module
                 return spec
@@ -196,7 +215,6 @@ def chain():
 def begin():
     count = recorder()
     if count is not None:
-        watch_ufuncs(count)
         sys.meta_path.insert(0, Wrapping(count))
 
 

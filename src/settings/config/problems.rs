@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{SweepFile, check_shapes, one_line};
 use crate::settings::options::{DTypes, Ops, Shapes, SweepOptions};
+use crate::settings::resolve::{element_types, names_of};
 use crate::shape::LAYOUT;
 
 /// What a line may look like, for messages.
@@ -65,7 +66,18 @@ fn problem(line: &str) -> Result<SweepOptions> {
         shape: Some(dimensions.parse::<Shapes>().map_err(of)?),
         ..SweepOptions::default()
     };
-    check_shapes(&asked).map(|()| asked)
+    check_shapes(&asked)?;
+    let named = asked.ops.iter().flat_map(|ops| &ops.0).zip(asked.dtypes.iter().flat_map(|dtypes| &dtypes.0));
+    for (op, dtype) in named {
+        let has = element_types(op, &asked);
+        ensure!(
+            has.contains(dtype),
+            "{op} has no problems of {}: it has those of {}",
+            dtype.name(),
+            names_of(has)
+        );
+    }
+    Ok(asked)
 }
 
 #[cfg(test)]
@@ -96,6 +108,11 @@ mod tests {
             ("{\"op\":\"sin\",\"n\":5}", ":1: sin has no shapes"),
             ("{\"op\":\"matmul\",\"m\":{}}", "m is no number"),
             ("{\"op\":\"matmul\"}", "no shape is given"),
+            (
+                "{\"op\":\"fft\",\"nx\":5,\"dtype\":\"bf16\"}",
+                "fft has no problems of bf16: it has those of f32, f64, c64",
+            ),
+            ("{\"op\":\"fft\",\"nx\":5,\"nz\":5}", "nz is given without ny"),
             ("\n", "has no problem"),
         ] {
             let error = read(text).unwrap_err();

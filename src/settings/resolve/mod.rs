@@ -120,8 +120,13 @@ fn resolve_sweeps(cli: &SweepOptions, file: &SweepFile) -> Result<Vec<OpSweep>> 
         .iter()
         .filter_map(|(op, asked)| resolve_sweep(op, asked).transpose())
         .collect::<Result<_>>()?;
-    if let Some((op, asked)) = options.first().filter(|_| sweeps.iter().all(|sweep| sweep.dtypes.is_empty()))
-    {
+    // An op of a sweep file or of the default ones is left out; one that the command line names is not.
+    let has_types = |op: &str| sweeps.iter().any(|sweep| sweep.op == op && !sweep.dtypes.is_empty());
+    let is_named = |op: &String| cli.ops.iter().flat_map(|ops| &ops.0).any(|named| named == op);
+    let all_are_empty = sweeps.iter().all(|sweep| sweep.dtypes.is_empty());
+    let lacks_type = |op: &String| sweeps.iter().any(|sweep| sweep.op == *op) && !has_types(op);
+    let refused = options.iter().find(|(op, _)| lacks_type(op) && (all_are_empty || is_named(op)));
+    if let Some((op, asked)) = refused {
         let dtypes = asked.dtypes.as_ref().map_or(&[][..], |dtypes| &dtypes.0);
         anyhow::bail!(
             "--dtypes {}: {op} has problems of {}; choose one of these, or another op ('gpubench list' has the types of all)",
@@ -133,12 +138,12 @@ fn resolve_sweeps(cli: &SweepOptions, file: &SweepFile) -> Result<Vec<OpSweep>> 
 }
 
 /// Returns the element types that problems of an op can have; those on the matrix of a file are real.
-fn element_types(op: &str, asked: &SweepOptions) -> &'static [DType] {
+pub(super) fn element_types(op: &str, asked: &SweepOptions) -> &'static [DType] {
     let of_op = op::find(op).map_or(DType::ALL, |op| op.about().dtypes);
     if asked.matrix.is_some() && of_op.contains(&DType::C64) { DType::REAL } else { of_op }
 }
 
-fn names_of(dtypes: &[DType]) -> String {
+pub(super) fn names_of(dtypes: &[DType]) -> String {
     dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ")
 }
 

@@ -43,9 +43,12 @@ class Inputs:
         return [operands[value] if is_operand else value for is_operand, value in self.form]
 
     def dtype(self):
-        """Returns the element type that the inputs' numbers have: `f32` if none has more than 24 bits, else `f64`."""
+        """Returns the element type of the inputs' numbers: the longest, complex if one is, and `f64` where there are none."""
         types = [kind for kind in (values(operand).dtype for operand in self.operands) if kind.kind in "fc"]
-        return "f32" if types and max(np.finfo(kind).bits for kind in types) <= 32 else "f64"
+        bits = max((np.finfo(kind).bits for kind in types), default=64)
+        if any(kind.kind == "c" for kind in types):
+            return "c64" if bits <= 32 else "c128"
+        return "f16" if bits <= 16 else "f32" if bits <= 32 else "f64"
 
     def fingerprint(self):
         """Returns the fingerprint of the operands."""

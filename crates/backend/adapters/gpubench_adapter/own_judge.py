@@ -121,7 +121,7 @@ class Judge:
         if op.tolerance is not None:
             # A bound of 0 would leave no ratio of error and bound.
             return max(op.tolerance, sys.float_info.min)
-        roundoff = {"f32": 2.0**-24, "f64": 2.0**-53}[case["dtype"]]
+        roundoff = {"f16": 2.0**-11, "f32": 2.0**-24, "c64": 2.0**-24}.get(case["dtype"], 2.0**-53)
         elements = max(1, sum(values(leaf).size for leaf in self.right))
         operations = op.work(case["n"])[1] if op.work else sum(values(operand).size for operand in self.inputs.operands)
         return min(0.01, (CONSTANT + operations / elements) * roundoff)
