@@ -272,6 +272,16 @@ mod tests {
     use gpubench_report::data::{Dense, Operand};
 
     #[test]
+    fn each_prime_factor_above_7_widens_the_bound() {
+        let direct = |factors: &[f64]| factors.iter().map(|p| 1.06 * (2.0 * p).powf(1.5)).sum::<f64>();
+        let expected: [(usize, &[f64]); 5] =
+            [(1, &[]), (2520, &[]), (88, &[11.0]), (11 * 11 * 149, &[11.0, 11.0, 149.0]), (7919, &[7919.0])];
+        for (n, factors) in expected {
+            assert!((of_primes(n) - direct(factors)).abs() <= 1e-12 * direct(factors), "{n}");
+        }
+    }
+
+    #[test]
     fn a_row_may_carry_rounding_of_the_first_row_and_no_more() {
         let n = 600;
         let case = Case::square("fft", n as u64, DType::F64, 3);

@@ -49,6 +49,11 @@ fn measured_calls_have_a_verdict_and_the_program_a_bound() {
     assert!(bound.value > 5.0 && bound.value < 5.6, "{bound:?}");
     let [copies, stays] = [program.with_copies_s.unwrap(), program.data_stays_s.unwrap()];
     assert!(bound.value <= stays.value && stays.value <= copies.value, "{program:?}");
+    // The recorded median is known to 6 %.
+    let now = product.now_s;
+    assert!((now.low / 50e-3 - 0.94).abs() < 1e-9 && (now.high / 50e-3 - 1.06).abs() < 1e-9, "{now:?}");
+    let overlapped = |recorded_s| ProgramAdvice { recorded_s, ..program }.overlapped();
+    assert_eq!([5.0, 10.0, 10.5].map(overlapped), [false, false, true]);
 }
 
 #[test]

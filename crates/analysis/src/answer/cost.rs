@@ -139,6 +139,14 @@ mod tests {
     }
 
     #[test]
+    fn another_uncertainty_widens_both_ends_and_keeps_a_time_above_zero() {
+        let time = Estimate { value: 10.0, low: 7.0, high: 14.0 };
+        let wide = widened(time, 4.0 / NORMAL_95);
+        assert!((wide.low - 5.0).abs() < 1e-9 && (wide.high - 10.0 - 32f64.sqrt()).abs() < 1e-9, "{wide:?}");
+        assert_eq!(widened(time, 1e3).low, 0.5);
+    }
+
+    #[test]
     fn each_kind_adds_to_the_one_before() {
         let gpu = example::measured("fft", 100, "cuda", "r2c", 100e-6);
         assert_eq!(values(&gpu), [Some(100e-6), Some(105e-6), Some(167e-6), None]);

@@ -13,8 +13,10 @@ use crate::chart::frame::{Frame, LegendRow, LegendSample};
 use crate::chart::geometry::Rect;
 use crate::chart::layout::{Axes, Extent, TEXT};
 use crate::chart::sheet::Sheet;
-use crate::chart::text::name;
+use crate::chart::text::{Caption, name};
 use crate::palette::Role;
+
+pub(crate) const CAPTION: Caption = ("Medians. !: unreliable. tie: neither is measurably faster.", true);
 
 /// A problem, at its place on both axes.
 #[derive(Clone, Debug, PartialEq)]

@@ -16,7 +16,6 @@ mod overview;
 mod placing;
 mod plot;
 mod roofline;
-mod selection;
 pub(crate) mod series;
 mod sheet;
 mod svg;
@@ -33,6 +32,7 @@ use gpubench_report::report::file::File;
 use gpubench_text::cut;
 use gpubench_text::grouped::distinct;
 use rayon::prelude::*;
+use serde::{Serialize, Serializer};
 
 use canvas::Canvas;
 pub(crate) use canvas::SIZE;
@@ -44,10 +44,97 @@ use lines::quantity::Quantity;
 use overview::Overview;
 pub use plot::{names, plot};
 use roofline::Roofline;
-pub use selection::{ChartKind, Selection};
 use sheet::sheets;
 pub(crate) use svg::font_faces;
 use text::captions;
+
+/// A kind of chart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChartKind {
+    /// The speed-ups of all ops in small panels.
+    Overview,
+    /// Speed-ups against size.
+    SpeedUp,
+    /// Work per second against size, with the measured peaks.
+    Throughput,
+    /// Time against size.
+    Time,
+    /// Speed-ups by two dimensions of a shape.
+    Grid,
+    /// Cells under the peaks of their machine.
+    Roofline,
+}
+
+impl ChartKind {
+    /// Every kind, in the order in which their names are listed.
+    pub const ALL: [ChartKind; 6] = [
+        ChartKind::Overview,
+        ChartKind::SpeedUp,
+        ChartKind::Throughput,
+        ChartKind::Time,
+        ChartKind::Grid,
+        ChartKind::Roofline,
+    ];
+
+    /// The name of the kind on the command line, with which the names of chart files begin.
+    pub fn name(self) -> &'static str {
+        match self {
+            ChartKind::Overview => "overview",
+            ChartKind::SpeedUp => "speedup",
+            ChartKind::Throughput => "throughput",
+            ChartKind::Time => "time",
+            ChartKind::Grid => "grid",
+            ChartKind::Roofline => "roofline",
+        }
+    }
+}
+
+/// The kinds of charts to draw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// The overview, speed-ups, throughput and grids; times for ops without a throughput.
+    #[default]
+    Default,
+    /// The kinds of [`ChartKind::ALL`] at whose index there is `true`.
+    Named([bool; ChartKind::ALL.len()]),
+}
+
+impl Selection {
+    /// Every kind.
+    pub const ALL: Selection = Selection::Named([true; ChartKind::ALL.len()]);
+
+    /// The kinds at these places of [`ChartKind::ALL`].
+    pub fn of(places: impl IntoIterator<Item = usize>) -> Selection {
+        let mut named = [false; ChartKind::ALL.len()];
+        places.into_iter().for_each(|place| named[place] = true);
+        Selection::Named(named)
+    }
+
+    /// Returns whether charts of a kind are drawn; of an op that `has_throughput` or not.
+    pub(crate) fn draws(self, kind: ChartKind, has_throughput: bool) -> bool {
+        match self {
+            Selection::Default => match kind {
+                ChartKind::Overview | ChartKind::SpeedUp | ChartKind::Throughput | ChartKind::Grid => true,
+                ChartKind::Time => !has_throughput,
+                ChartKind::Roofline => false,
+            },
+            Selection::Named(named) => named[kind as usize],
+        }
+    }
+}
+
+/// `"default"`, or the names of the kinds.
+impl Serialize for Selection {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Selection::Default => serializer.serialize_str("default"),
+            Selection::Named(named) => {
+                let kinds = ChartKind::ALL.into_iter().filter(|kind| named[*kind as usize]);
+                serializer.collect_seq(kinds.map(ChartKind::name))
+            }
+        }
+    }
+}
 
 /// Returns whether a file of that name, without extension, is a chart of a report.
 pub(crate) fn is_name(name: &str) -> bool {
@@ -177,7 +264,7 @@ pub(crate) fn charts(reports: &[(&str, &Report)], selection: Selection) -> Vec<C
     let mut charts = vec![];
     if let Some(report) = alone.filter(|_| selection.draws(ChartKind::Overview, true)) {
         let caches = distinct(sheets.iter().map(|sheet| sheet.subject.cache));
-        let captions = captions(caches.first().copied().filter(|_| caches.len() == 1), text::OVERVIEW);
+        let captions = captions(caches.first().copied().filter(|_| caches.len() == 1), overview::CAPTION);
         charts.extend(overview::sheets(report, &sheets, &captions).into_iter().map(Chart::Overview));
     }
     for sheet in &sheets {
@@ -187,17 +274,17 @@ pub(crate) fn charts(reports: &[(&str, &Report)], selection: Selection) -> Vec<C
         let by_variant =
             |quantity: Quantity| lines::variants::charts(sheet, quantity, captions(quantity.caption()));
         if draws(ChartKind::SpeedUp) {
-            charts.extend(lines::speed_up::chart(sheet, captions(text::SPEED_UPS)).map(Chart::Lines));
+            charts.extend(lines::speed_up::chart(sheet, captions(lines::speed_up::CAPTION)).map(Chart::Lines));
         }
         if alone.is_some() && draws(ChartKind::Grid) {
-            charts.extend(grid::chart(sheet, captions(text::GRID)).map(Chart::Grid));
+            charts.extend(grid::chart(sheet, captions(grid::CAPTION)).map(Chart::Grid));
         }
         let quantity = throughput.filter(|_| draws(ChartKind::Throughput));
         let time = draws(ChartKind::Time).then_some(Quantity::Time);
         charts.extend(quantity.into_iter().chain(time).flat_map(by_variant).map(Chart::Lines));
     }
     if let Some(report) = alone.filter(|_| selection.draws(ChartKind::Roofline, true)) {
-        let captions = |cache| captions(Some(cache), text::ROOFLINE);
+        let captions = |cache| captions(Some(cache), roofline::CAPTION);
         charts.extend(roofline::charts(report, captions).into_iter().map(Chart::Roofline));
     }
     charts

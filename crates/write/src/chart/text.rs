@@ -39,14 +39,6 @@ const POINTS: &str = "Points: medians. Bands: their 95 % intervals.";
 pub(crate) const THROUGHPUT: Caption = (POINTS, true);
 /// The caption of time charts, whose axis names the one clock.
 pub(crate) const TIME: Caption = (POINTS, false);
-pub(crate) const SPEED_UPS: Caption =
-    ("Points: ratios of medians. Rings: {b} faster from this N. Bands: 95 % intervals of both.", true);
-pub(crate) const OVERVIEW: Caption = (
-    "Host clock. Best correct variant of each{side}. Bands and columns: 95 % intervals. Log axes; x: N.",
-    false,
-);
-pub(crate) const GRID: Caption = ("Medians. !: unreliable. tie: neither is measurably faster.", true);
-pub(crate) const ROOFLINE: Caption = ("Points: medians. Peaks: measured on this machine.", true);
 
 /// The lines at the foot of a chart: a machine per line, then how the figures came about.
 pub(crate) fn captions(

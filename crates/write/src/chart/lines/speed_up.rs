@@ -16,8 +16,11 @@ use crate::chart::frame::{Frame, LegendRow};
 use crate::chart::layout::Axes;
 use crate::chart::series::{ChartSeries, Marks, Point, Stroke, Style};
 use crate::chart::sheet::{Part, Sheet};
-use crate::chart::text::{name, ratio_text};
+use crate::chart::text::{Caption, name, ratio_text};
 use gpubench_document::report::copies_clause;
+
+pub(crate) const CAPTION: Caption =
+    ("Points: ratios of medians. Rings: {b} faster from this N. Bands: 95 % intervals of both.", true);
 
 /// The only kind shown where several reports or families share a chart.
 const LONE_KIND: Kind = Kind::Resident;

@@ -13,10 +13,16 @@ use super::lines::speed_up::{self, TUNED_STYLE, kind_style};
 use super::lines::{PlotLines, extremes, mark_notes, sizes};
 use super::series::{ChartSeries, Style};
 use super::sheet::{Part, Sheet};
+use super::text::Caption;
 pub(super) use draw::{draw, draw_alone};
 use gpubench_document::report::copies_clause;
 use gpubench_document::report::problems::cut_short;
 use gpubench_text::words::capitalised;
+
+pub(crate) const CAPTION: Caption = (
+    "Host clock. Best correct variant of each{side}. Bands and columns: 95 % intervals. Log axes; x: N.",
+    false,
+);
 
 /// Panels that one sheet holds; in more, texts would be too small.
 pub(super) const MOST_PANELS: usize = 9;

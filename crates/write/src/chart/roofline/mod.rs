@@ -13,6 +13,7 @@ use gpubench_report::report::quantity::three_digits;
 use gpubench_report::report::{Outcome, Report, Row};
 use gpubench_text::grouped::distinct;
 
+use crate::chart::text::Caption;
 use crate::chart::axis::{Axis, plain};
 use crate::chart::canvas::{Align, Canvas};
 use crate::chart::draw::{FrameDrawing, baseline, grid, marker, medium, x_labels, y_labels};
@@ -22,6 +23,8 @@ use crate::chart::layout::{Axes, Extent, TEXT};
 use crate::chart::placing::{Placed, Room};
 use crate::chart::series::{Stroke, Style};
 use crate::palette::Role;
+
+pub(crate) const CAPTION: Caption = ("Points: medians. Peaks: measured on this machine.", true);
 
 /// The size of the mark of an op's smallest size over that of the largest.
 const SMALLEST: f64 = 0.6;
