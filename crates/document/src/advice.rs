@@ -425,7 +425,16 @@ mod tests {
         let calls = recorded();
         let found = text(&document(&calls, &advise(&calls, &[]), None, false));
         assert!(
-            found.contains("name reports of one with --report") && !found.contains("Move first"),
+            found.contains("name reports of one that measured such calls") && !found.contains("Move first"),
+            "{found}"
+        );
+        let calls = Calls {
+            calls: calls.calls.into_iter().filter(|call| problem(call).is_none()).collect(),
+            ..recorded()
+        };
+        let found = text(&document(&calls, &advise(&calls, &[]), None, false));
+        assert!(
+            found.contains("gpubench has no operation for these calls") && !found.contains("--report"),
             "{found}"
         );
     }

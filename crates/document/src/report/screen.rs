@@ -49,14 +49,20 @@ pub struct FirstScreen {
     pub notes: Vec<String>,
 }
 
-/// Returns the first screen of a run in `folder`. `gpubench show` needs `shown`, unless the report is the newest run.
-pub fn first_screen(report: &Report, folder: Option<&Path>, shown: Option<&Path>) -> FirstScreen {
+/// Returns the first screen of a run in `folder`, with every row if `is_whole`. `gpubench show` needs `shown`, unless the report is the
+/// newest run.
+pub fn first_screen(
+    report: &Report,
+    folder: Option<&Path>,
+    shown: Option<&Path>,
+    is_whole: bool,
+) -> FirstScreen {
     let sweeps = Sweeps::of(report);
     let shows_sides = sweeps.comparisons() > 0;
     let every_case = sweeps.rows_of(true).len() <= MAX_CASES;
     let missing = libraries::missing(report);
     let mut table = sweeps.table(every_case);
-    let hidden = table.as_mut().map_or(0, |table| {
+    let hidden = table.as_mut().filter(|_| !is_whole).map_or(0, |table| {
         let hidden = table.rows.len().saturating_sub(MAX_ROWS);
         table.rows.truncate(MAX_ROWS);
         hidden

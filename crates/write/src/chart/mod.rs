@@ -274,7 +274,8 @@ pub(crate) fn charts(reports: &[(&str, &Report)], selection: Selection) -> Vec<C
         let by_variant =
             |quantity: Quantity| lines::variants::charts(sheet, quantity, captions(quantity.caption()));
         if draws(ChartKind::SpeedUp) {
-            charts.extend(lines::speed_up::chart(sheet, captions(lines::speed_up::CAPTION)).map(Chart::Lines));
+            charts
+                .extend(lines::speed_up::chart(sheet, captions(lines::speed_up::CAPTION)).map(Chart::Lines));
         }
         if alone.is_some() && draws(ChartKind::Grid) {
             charts.extend(grid::chart(sheet, captions(grid::CAPTION)).map(Chart::Grid));

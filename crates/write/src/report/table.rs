@@ -33,7 +33,8 @@ pub(super) fn screen(report: &Report, view: &View) -> String {
         let lines = texts.iter().flat_map(|text| text.lines());
         lines.map(|line| hanging_within(width.min(MAX_PROSE), line, 0) + "\n").collect()
     };
-    let found = first_screen(report, view.folder.as_deref(), view.shown.as_deref());
+    let found =
+        first_screen(report, view.folder.as_deref(), view.shown.as_deref(), view.tables || view.all_variants);
     let alert = |line: &str| if view.color { painted(line, Tone::Wrong) } else { line.to_owned() } + "\n";
     let alerts: String = lines(&found.alerts).lines().map(alert).collect();
     let blank = if alerts.is_empty() { "" } else { "\n" };

@@ -13,7 +13,6 @@ use gpubench_report::report::quantity::three_digits;
 use gpubench_report::report::{Outcome, Report, Row};
 use gpubench_text::grouped::distinct;
 
-use crate::chart::text::Caption;
 use crate::chart::axis::{Axis, plain};
 use crate::chart::canvas::{Align, Canvas};
 use crate::chart::draw::{FrameDrawing, baseline, grid, marker, medium, x_labels, y_labels};
@@ -22,6 +21,7 @@ use crate::chart::geometry::{CanvasPoint, Plane, Rect};
 use crate::chart::layout::{Axes, Extent, TEXT};
 use crate::chart::placing::{Placed, Room};
 use crate::chart::series::{Stroke, Style};
+use crate::chart::text::Caption;
 use crate::palette::Role;
 
 pub(crate) const CAPTION: Caption = ("Points: medians. Peaks: measured on this machine.", true);
