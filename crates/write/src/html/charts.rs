@@ -12,7 +12,7 @@ use crate::chart::{Chart, ChartKind, page_charts, page_sample};
 const GROUPS: [(&[ChartKind], &str, &str, bool); 3] = [
     (&[ChartKind::Overview], "overview", "All ops", false),
     (
-        &[ChartKind::SpeedUp, ChartKind::Throughput, ChartKind::Time],
+        &[ChartKind::SpeedUp, ChartKind::Grid, ChartKind::Throughput, ChartKind::Time],
         "sizes",
         "Speed-up and throughput by size",
         false,
@@ -103,6 +103,9 @@ mod tests {
         let html = charts(&report).into_string();
         for kind in [ChartKind::Overview, ChartKind::SpeedUp, ChartKind::Throughput, ChartKind::Roofline] {
             assert!(drawn.iter().any(|chart| chart.kind() == kind), "{kind:?}");
+        }
+        for kind in ChartKind::ALL {
+            assert!(GROUPS.iter().any(|(kinds, ..)| kinds.contains(&kind)), "{kind:?}");
         }
         assert_eq!(html.matches("<figure").count(), drawn.len());
         let plots: usize = drawn.iter().map(|chart| chart.plots().len()).sum();
