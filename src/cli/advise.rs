@@ -194,7 +194,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
     let (reports, verification, code) = match args.report.is_empty() {
         true => measured(args, &calls, &path)?,
         false => {
-            check_reports(&calls, &path, &kept);
+            check_machine(&calls, &path, &kept);
             (kept, verified_by_kept, ExitCode::SUCCESS)
         }
     };
@@ -250,7 +250,7 @@ fn measured(
         calls.calls.len(),
         path.display()
     );
-    check_machine(calls, path);
+    check_machine(calls, path, &[]);
     let code = measure_problems(args, &problems, &out)?;
     let reports = reports_in(&out)?;
     let others = advice::to_verify(calls, &problems, args.verify, VERIFY_SEED);
@@ -278,34 +278,23 @@ fn reports_in(path: &Path) -> Result<Vec<Report>> {
     Ok(load(path)?.members.into_iter().map(|member| member.report).collect())
 }
 
-/// Warns about a record of another machine: its times are not those that this one would show.
-fn check_machine(calls: &Calls, path: &Path) {
-    let host = environment::host();
-    if (&calls.cpu, calls.logical_cpus) != (&host.cpu, host.threads) {
-        stream::note(&format!(
-            "Warning: {} was recorded on another machine ({}, {} CPUs): the column now is of that machine, the other times are of this one.",
-            path.display(),
-            calls.cpu,
-            calls.logical_cpus
-        ));
-    }
-}
-
-/// Warns about reports of another machine than that of the record.
-fn check_reports(calls: &Calls, path: &Path, reports: &[Report]) {
-    let hosts = reports.iter().map(|report| &report.environment.host);
-    if let Some(host) =
-        hosts.into_iter().find(|host| (&host.cpu, host.threads) != (&calls.cpu, calls.logical_cpus))
-    {
-        stream::note(&format!(
-            "Warning: {} was recorded on another machine ({}, {} CPUs) than the reports ({}, {} CPUs): the column now is of that machine, the other times are of the reports'.",
-            path.display(),
-            calls.cpu,
-            calls.logical_cpus,
-            host.cpu,
-            host.threads
-        ));
-    }
+/// Warns about a record of another machine than that of the other times, which are those of `reports`, or without any are measured here.
+fn check_machine(calls: &Calls, path: &Path, reports: &[Report]) {
+    let here = reports.is_empty().then(environment::host);
+    let mut hosts = reports.iter().map(|report| &report.environment.host).chain(&here);
+    let Some(host) = hosts.find(|host| (&host.cpu, host.threads) != (&calls.cpu, calls.logical_cpus)) else {
+        return;
+    };
+    let (than, of) = match &here {
+        Some(_) => (String::new(), "this one"),
+        None => (format!(" than the reports ({}, {} CPUs)", host.cpu, host.threads), "the reports'"),
+    };
+    stream::note(&format!(
+        "Warning: {} was recorded on another machine ({}, {} CPUs){than}: the column now is of that machine, the other times are of {of}.",
+        path.display(),
+        calls.cpu,
+        calls.logical_cpus
+    ));
 }
 
 /// Measures problems as an ordinary run in the folder `out`, or goes on with that run.

@@ -5,12 +5,11 @@ use gpubench_backend::Shapes;
 use gpubench_report::case::DType;
 use gpubench_report::data::{Element, Real};
 use half::slice::HalfFloatSliceExt;
-use half::{bf16, f16};
 use ndarray::Zip;
 use rustfft::num_traits::Float;
 
 use super::dense::{on_one_thread, partitioned, view, view_mut};
-use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, variant};
+use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, by_real_type, variant};
 use crate::libs::vml::VmlFunctions;
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
@@ -18,12 +17,7 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         "",
         Scope::Mkl,
         "{} (VML): sines and cosines of blocks in float32 or float64, products and sums in a loop, all threads",
-        |request| match request.case.dtype {
-            DType::Bf16 => mkl_half::<bf16>(request),
-            DType::F16 => mkl_half::<f16>(request),
-            DType::F64 => mkl::<f64>(request),
-            _ => mkl::<f32>(request),
-        },
+        by_real_type!(mkl, mkl_half),
     )
     .of_shapes(Shapes::Any)
     .of_types(DType::REAL_AND_HALF),
@@ -31,12 +25,7 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         "plain",
         Scope::Default,
         "one loop in float32 or float64, libm's sine and cosine, all threads",
-        |request| match request.case.dtype {
-            DType::Bf16 => plain_half::<bf16>(request),
-            DType::F16 => plain_half::<f16>(request),
-            DType::F64 => plain::<f64>(request),
-            _ => plain::<f32>(request),
-        },
+        by_real_type!(plain, plain_half),
     )
     .of_shapes(Shapes::Any)
     .of_types(DType::REAL_AND_HALF),

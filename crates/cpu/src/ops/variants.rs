@@ -145,6 +145,19 @@ macro_rules! by_half {
 }
 pub(super) use by_half;
 
+/// Makes the function of a variant that has another one for 16-bit types, see [`by_dtype`].
+macro_rules! by_real_type {
+    ($prepare:ident, $prepare_half:ident) => {
+        |request| match request.case.dtype {
+            gpubench_report::case::DType::Bf16 => $prepare_half::<half::bf16>(request),
+            gpubench_report::case::DType::F16 => $prepare_half::<half::f16>(request),
+            gpubench_report::case::DType::F64 => $prepare::<f64>(request),
+            _ => $prepare::<f32>(request),
+        }
+    };
+}
+pub(super) use by_real_type;
+
 /// A variant that is available on this machine.
 pub(crate) struct AvailableVariant {
     pub(crate) variant: Variant,

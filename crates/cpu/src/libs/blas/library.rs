@@ -55,7 +55,7 @@ fn of(vendor: Vendor, machine: &InstallFolders, named: &[PathBuf]) -> Vec<BlasLi
     let Some(best) = found.first() else {
         let names = || vendor.file_names().iter().map(PathBuf::from).collect();
         return vendor
-            .has_lapack()
+            .is_expected()
             .then(|| BlasLibrary::new(vendor, None, names(), None))
             .into_iter()
             .collect();

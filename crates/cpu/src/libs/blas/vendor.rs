@@ -85,8 +85,12 @@ impl Vendor {
         self.facts().word
     }
 
-    /// Returns whether it has LAPACK, and whether its variants are listed even if no library is found.
     pub(crate) fn has_lapack(self) -> bool {
+        self != Vendor::Blis
+    }
+
+    /// Returns whether its variants are listed even if no library of this vendor is found.
+    pub(super) fn is_expected(self) -> bool {
         self != Vendor::Blis
     }
 
