@@ -60,7 +60,7 @@ pub struct SweepOptions {
     Table variants: Variants,
 
     /// Sweep to run: a TOML file, or a built-in one: quick, article, article-python, full, lessons, shapes,
-    /// batched, cpu-peers or gpu-peers
+    /// batched, precision, cpu-peers or gpu-peers
     #[arg(long, value_name = "FILE", help_heading = WHAT)]
     #[serde(skip)]
     Line config: String,

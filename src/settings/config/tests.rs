@@ -101,3 +101,13 @@ fn a_script_s_path_is_relative_to_the_sweep_file() {
     let file = parse("sweeps/mine.toml", "sim = \"faults.toml\"\n").unwrap();
     assert_eq!(file.defaults.sim, Some("sweeps/faults.toml".into()));
 }
+
+#[test]
+fn the_help_names_every_built_in_sweep() {
+    let options = <SweepOptions as clap::Args>::augment_args(clap::Command::new(""));
+    let config = options.get_arguments().find(|argument| argument.get_id() == "config").unwrap();
+    let help = config.get_help().unwrap().to_string().replace(',', " ");
+    for (name, _) in BUILT_IN {
+        assert!(help.split_whitespace().any(|word| word == *name), "{name}: {help}");
+    }
+}
