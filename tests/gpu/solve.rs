@@ -127,6 +127,48 @@ fn an_indefinite_matrix_is_reported_with_its_leading_minor() {
     }
 }
 
+/// The case of `batch` systems of `n` unknowns with `rhs` right-hand sides.
+fn batch(n: usize, rhs: usize, batch: usize, dtype: DType) -> Case {
+    let shape = format!(r#"{{"n":{n},"rhs":{rhs},"batch":{batch}}}"#);
+    Case { shape: Some(serde_json::from_str(&shape).unwrap()), ..case(n, dtype) }
+}
+
+#[test]
+fn batches_of_every_small_size_are_solved() {
+    let Some((_alone, mut backend)) = start_alone() else { return };
+    let mut faults = Vec::new();
+    for (dtype, n) in DType::REAL.iter().flat_map(|dtype| (1..=64).map(move |n| (*dtype, n))) {
+        let case = batch(n, 1 + n % 6, 2 + n * 7 % 40, dtype);
+        let inputs = op::find("solve").unwrap().inputs(&case);
+        faults.extend(fault(&mut *backend, "cholesky", &case, &inputs, &CACHES));
+    }
+    assert_none(&faults);
+}
+
+#[test]
+fn an_indefinite_matrix_of_a_batch_is_reported_with_its_leading_minor() {
+    let Some((_alone, mut backend)) = start_alone() else { return };
+    const SYSTEMS: usize = 5;
+    for n in [1, 7, 20, 32, 50] {
+        for bad in [0, n / 2, n - 1] {
+            let entries = (0..SYSTEMS * n * n).map(|index| {
+                let (system, i, j) = (index / (n * n), index / n % n, index % n);
+                match (i == j, system == 3 && i == bad) {
+                    (true, true) => -1.0,
+                    (true, false) => 4.0 * n as f64,
+                    _ => 1.0,
+                }
+            });
+            let inputs = [
+                Operand::dense(SYSTEMS * n, n, entries.collect::<Vec<f64>>()),
+                Operand::dense(SYSTEMS * n, 1, vec![1.0; SYSTEMS * n]),
+            ];
+            let case = batch(n, 1, SYSTEMS, DType::F64);
+            assert_minor(&mut *backend, "cholesky", &case, &inputs, bad + 1);
+        }
+    }
+}
+
 #[test]
 fn nan_input_gives_an_error_or_a_non_finite_answer() {
     let Some((_alone, mut backend)) = start_alone() else { return };

@@ -11,10 +11,11 @@
 //! | [`Statistics`] | sum, mean, population standard deviation | `len` elements, and three float64 |
 //! | [`TwoPassFft`] | the two-dimensional Fourier transform of real numbers, not scaled | `n * n` reals to `n * n` pairs of real and imaginary part |
 //! | [`Cholesky`] | x of `A x = b`, A symmetric and positive definite | `n * n`, `n` and `n` elements |
+//! | [`SmallCholesky`] | the same for many systems of up to 64 unknowns, with several right-hand sides | those of all systems, one after the other |
 //! | [`RowProduct`] | `C = A B` of sparse matrices in CSR form | owned by the type |
 //! | [`SparseVectorProduct`] | `y = A x`, A sparse in CSR form | an element per column, and one per row |
 //! | [`GramSvd`] | `A = U S Vᵀ` | all owned by the type |
-//! | [`JacobiRotations`] | `A = U S Vᵀ` for up to 32 rows | `n * n` elements; U, S and Vᵀ are owned by the type |
+//! | [`JacobiRotations`] | `A = U S Vᵀ` of many matrices of up to 64 rows and columns | all matrices, one after the other; U, S and Vᵀ are owned by the type |
 //!
 //! Arrays must belong to the context. Work of other streams must have ended, because nothing here waits for it.
 //!
@@ -54,7 +55,7 @@ pub use elementwise::FusedElementwise;
 pub use fft::TwoPassFft;
 pub use matmul::{PaddedProduct, ResidueProduct, SquareProduct};
 pub use reduction::Statistics;
-pub use solve::Cholesky;
+pub use solve::{Cholesky, SmallCholesky};
 pub use spgemm::RowProduct;
 pub use spmv::{RowsPer, SparseVectorProduct};
 pub use svd::{GramSvd, JacobiRotations};

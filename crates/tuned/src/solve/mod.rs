@@ -1,5 +1,7 @@
-//! The op solve by an own Cholesky kernel, with or without one step of iterative refinement: launches of
-//! `kernels/solve/cholesky.cu`.
+//! The op solve by own Cholesky kernels: one system by launches of `kernels/solve/cholesky.cu`, with or without one step of iterative
+//! refinement, and many small ones.
+
+mod small;
 
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
@@ -10,17 +12,18 @@ use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::ffi::tuning::resident_blocks;
 use gpubench_cuda::ops::dense::column;
 use gpubench_cuda::ops::solve::{NOT_POSITIVE_DEFINITE, check_info};
-use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
+use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in, shaped_opt_in};
 use gpubench_cuda::{ByType, CellError, Cuda, DeviceElement, Result, Unavailable, kernel_source_by_type};
 use gpubench_report::data::Operand;
+pub use small::SmallCholesky;
 
 static SOURCE: ByType = kernel_source_by_type!("solve/cholesky", "SOLVE_");
 static REFINEMENT: ByType = kernel_source_by_type!("solve/cholesky", "REFINE_");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel::own(
-        opt_in("solve", "cholesky", "own Cholesky: factorisation and substitution in one launch"),
-        &[&SOURCE.f32, &SOURCE.f64],
+        shaped_opt_in("solve", "cholesky", "own Cholesky: factorisation and substitution in one launch"),
+        &[&SOURCE.f32, &SOURCE.f64, &small::SOURCE.f32, &small::SOURCE.f64],
         by_dtype!(prepare, false),
     ),
     Kernel::own(
@@ -177,6 +180,9 @@ struct CholeskyJob<T> {
 fn prepare<T: DeviceElement>(setup: Setup<'_>, refine: bool) -> Result<Box<Prepared>> {
     let cuda = setup.cuda;
     cuda.count_plan();
+    if !refine && (setup.case.shape.is_some() || setup.n() <= small::FASTER_UP_TO) {
+        return small::prepare::<T>(setup);
+    }
     let cholesky = Cholesky::<T>::new(cuda, setup.n(), refine)?;
     let (a, b, x) = (setup.upload::<T>(0)?, setup.upload::<T>(1)?, cuda.alloc(setup.n())?);
     Ok(Prepared::new(CholeskyJob { cholesky, a, b, x }))
