@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::judge::{self, JUDGE_ROUNDOFF, relative, worst};
 use super::matrix::{self, FileMatrix};
-use super::volume::{csr_bytes, density, product, stored};
+use super::volume::{csr_bytes, density, generator_bytes, product, stored};
 use super::{About, Checked, Decisive, Given, Op, Work, sparse_matrix};
 
 /// `C = A B` in CSR form, for A of m x k and B of k x n.
@@ -16,7 +16,7 @@ pub(crate) struct Spgemm;
 /// The dimensions of A and B.
 const FACTORS: [[&str; 2]; 2] = [["m", "k"], ["k", "n"]];
 
-/// Largest size at which products are counted to find out whether there are any.
+/// Largest dimension up to which products are counted to find out whether there are any.
 const LARGEST_COUNTED: u64 = 100_000;
 
 const EMPTY: &str = "the product of these matrices has no entries";
@@ -94,13 +94,17 @@ impl Op for Spgemm {
         self.work(case).bytes.ceil() as u128
     }
 
+    fn scratch(&self, case: &Case) -> u128 {
+        FACTORS.map(|factor| generator_bytes(case, factor)).into_iter().max().unwrap_or(0)
+    }
+
     fn nothing_to_compute(&self, case: &Case) -> Option<&'static str> {
         if let Some(matrix) = matrix::of(case) {
             return (matrix.products() == 0.0).then_some(EMPTY).or_else(|| matrix::beyond_type(case));
         }
         // With more than 100 expected products, the chance that there are none is below 1e-40. Larger operands are not generated for
         // this, since nothing has checked yet that they fit the memory.
-        if products(case) > 100.0 || case.n > LARGEST_COUNTED {
+        if products(case) > 100.0 || ["m", "n", "k"].iter().any(|name| case.extent(name) > LARGEST_COUNTED) {
             return None;
         }
         let inputs = self.inputs(case);

@@ -8,7 +8,7 @@ use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use super::judge::{self, relative, worst};
-use super::volume::{csr_bytes, element, product, stored};
+use super::volume::{csr_bytes, element, generator_bytes, product, stored};
 use super::{About, Checked, Decisive, Given, Limit, Op, Work, matrix, sparse_matrix, uniform};
 
 /// `y = A x` with A of m x n in CSR form.
@@ -61,6 +61,10 @@ impl Op for Spmv {
 
     fn footprint(&self, case: &Case) -> u128 {
         self.work(case).bytes.ceil() as u128
+    }
+
+    fn scratch(&self, case: &Case) -> u128 {
+        generator_bytes(case, A)
     }
 
     fn inputs(&self, case: &Case) -> Vec<Operand> {

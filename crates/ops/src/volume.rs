@@ -45,6 +45,13 @@ pub(super) fn stored(case: &Case, dimensions: [&str; 2]) -> f64 {
     product(case, &dimensions) * density(case)
 }
 
+/// Returns the bytes that the generator of a sparse matrix of those dimensions needs besides it: its rows, one by one.
+pub(super) fn generator_bytes(case: &Case, dimensions: [&str; 2]) -> u128 {
+    let entries = stored(case, dimensions) * (INDEX + case.dtype.bytes()) as f64;
+    let rows = case.extent(dimensions[0]) as f64 * (2 * size_of::<Vec<i32>>()) as f64;
+    if case.matrix.is_some() { 0 } else { (entries + rows).ceil() as u128 }
+}
+
 /// Returns the bytes of a CSR matrix with `stored` entries, whose number of rows is the dimension `rows`.
 pub(super) fn csr_bytes(case: &Case, rows: &str, stored: f64) -> f64 {
     stored * (INDEX + case.dtype.bytes()) as f64 + (case.extent(rows) as f64 + 1.0) * INDEX as f64

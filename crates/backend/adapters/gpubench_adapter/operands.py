@@ -243,6 +243,8 @@ def generated(case):
     """Returns the operands of a built-in op, if they fit."""
     if case.density is not None and _expected_entries(case) > MAX_EXPECTED_ENTRIES:
         raise Unavailable("the stored entries exceed 32-bit offsets", "choose a smaller size or density")
+    if case.density is not None and max(map(case.extent, SIDES[case.op])) > np.iinfo(np.int32).max:
+        raise Unavailable("the rows or columns exceed 32-bit indices", "choose a smaller size or shape")
     admit(case)
     if case.matrix is not None:
         return _on_matrix(case)

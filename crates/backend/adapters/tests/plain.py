@@ -29,6 +29,8 @@ SHAPES = {
         dict(nx=3, ny="N", nz=4),
         dict(nx=4, ny=2, nz=5, batch=2),
     ],
+    "spgemm": [dict(m=7, n=5, k="2N"), dict(m=1, n="3N", k=8), dict(m="3N", n=1, k=8)],
+    "spmv": [dict(m=7, n="2N"), dict(m="4N", n=5), dict(m=1, n="9N"), dict(m="9N", n=1)],
     "solve": [dict(n=7), dict(n="N", rhs=3), dict(n=6, batch="N"), dict(n=6, rhs=2, batch=3)],
     "svd": [dict(m="3N", n=5), dict(m=5, n="N"), dict(m="N", n=4, batch=3), dict(m=4, n="N", batch=3)],
 }
@@ -69,10 +71,11 @@ def _system(seed, n, dtype, first=0):
     return (x.conj().T @ x + np.eye(n)).astype(dtype)
 
 
-def sparse_as_dense(seed, operand, n, dtype):
-    values = matrix(seed, 2 * operand + 1, n, dtype)
+def sparse_as_dense(seed, operand, n, dtype, columns=None):
+    columns = columns or n
+    values = matrix(seed, 2 * operand + 1, n, dtype, columns)
     threshold = int(DENSITY * 2**32)
-    stored = np.array([(bits(seed, 2 * operand, k) >> 32) < threshold for k in range(n * n)]).reshape(n, n)
+    stored = np.array([(bits(seed, 2 * operand, k) >> 32) < threshold for k in range(n * columns)]).reshape(n, columns)
     return np.where(stored, values, 0).astype(dtype), stored
 
 
@@ -108,6 +111,11 @@ def _shaped_operands(op, seed, dims, dtype):
         return [random(0, dims["rows"], dims["cols"]), random(1, dims["rows"], dims["cols"])]
     if op == "reduction":
         return [random(0, dims["rows"], dims["cols"])]
+    if op == "spgemm":
+        m, n, k = dims["m"], dims["n"], dims["k"]
+        return [sparse_as_dense(seed, 0, m, dtype, k)[0], sparse_as_dense(seed, 1, k, dtype, n)[0]]
+    if op == "spmv":
+        return [sparse_as_dense(seed, 0, dims["m"], dtype, dims["n"])[0], random(2, dims["n"], 1)]
     if op == "svd":
         return [random(0, dims["m"], dims["n"])]
     if op == "fft":

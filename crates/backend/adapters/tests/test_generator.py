@@ -93,7 +93,8 @@ class Shapes(unittest.TestCase):
                 for name, dtype in TYPES.items():
                     if op not in OPS_OF_TYPE.get(name, OPERANDS):
                         continue
-                    made = [make(case(op, SHAPE_SIZE, name, shape=shape)) for make in OPERANDS[op]]
+                    made = [make(case(op, SHAPE_SIZE, name, DENSITY, shape)) for make in OPERANDS[op]]
+                    made = [_dense(array) if isinstance(array, Csr) else array for array in made]
                     wanted = operands(op, 42, SHAPE_SIZE, dtype, shape)
                     if dtype != BF16:
                         self.assertEqual(fingerprint(made), fingerprint(wanted), (op, shape))
