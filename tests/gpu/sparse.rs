@@ -178,6 +178,13 @@ fn products<T: Real>(backend: &mut dyn Backend) {
     multiply::<T>(backend, "full", &matrix::<T>(131, 131, 1, |_| 131), &matrix::<T>(131, 131, 2, |_| 131));
     let (a, b) = (matrix::<T>(77, 501, 3, |r| r % 7 * 9), matrix::<T>(501, 9001, 4, |r| r % 13));
     multiply::<T>(backend, "not square", &a, &b);
+    let some = |r: usize| r % 4;
+    for [m, n, k] in
+        [[1, 3000, 700], [3000, 1, 700], [700, 300, 1], [1, 1, 5000], [200_000, 3, 5], [3, 200_000, 50]]
+    {
+        let (a, b) = (matrix::<T>(m, k, 12, |r| some(r + 3)), matrix::<T>(k, n, 13, |r| some(r + 2)));
+        multiply::<T>(backend, &format!("{m} x {n} x {k}"), &a, &b);
+    }
     let b = matrix::<T>(501, 9001, 4, |r| if r.is_multiple_of(50) { 9001 } else { r % 90 });
     multiply::<T>(backend, "full rows of B", &a, &b);
     let (a, b) = (matrix::<T>(3, 5000, 5, |_| 4000), matrix::<T>(5000, 70_001, 6, |r| r % 11));
@@ -207,6 +214,10 @@ fn vector_products<T: Real>(backend: &mut dyn Backend) {
     multiply_vector(backend, "one", &matrix::<T>(1, 1, 1, |_| 1), &x(1));
     let third = matrix::<T>(1001, 1003, 2, |r| if r.is_multiple_of(3) { 7 } else { 0 });
     multiply_vector(backend, "empty rows", &third, &x(1003));
+    for [m, n] in [[1, 200_000], [200_000, 1], [300_000, 7], [7, 300_000]] {
+        let a = matrix::<T>(m, n, 7, |r| if m < 10 { n / 3 } else { r % 6 });
+        multiply_vector(backend, &format!("{m} x {n}"), &a, &x(n));
+    }
     multiply_vector(backend, "full", &matrix::<T>(333, 333, 3, |_| 333), &x(333));
     let long = matrix::<T>(301, 9001, 4, |r| if r % 50 == 7 { 9001 } else { r % 5 });
     multiply_vector(backend, "long rows", &long, &x(9001));

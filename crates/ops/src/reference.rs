@@ -165,7 +165,7 @@ pub(crate) fn computed_in<T: Element<Wide = f64>, W: WorkingPrecision>(
         "spmv" => {
             let (a, x) = (sparse(0)?, dense(1)?);
             let product = |i| a.row(i).fold(W::default(), |sum, (j, value)| sum + value * x[j]);
-            rounded::<T, W>(n, 1, &(0..n).map(product).collect::<Vec<W>>())
+            rounded::<T, W>(a.csr.rows, 1, &(0..a.csr.rows).map(product).collect::<Vec<W>>())
         }
         "svd" => {
             let [u, s, vt] = svd(case, &dense(0)?)?;

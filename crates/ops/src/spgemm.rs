@@ -7,13 +7,16 @@ use rayon::prelude::*;
 
 use super::judge::{self, JUDGE_ROUNDOFF, relative, worst};
 use super::matrix::{self, FileMatrix};
-use super::volume::{csr_bytes, density, side, stored};
-use super::{About, Checked, Decisive, Given, Op, Work, sparse_square};
+use super::volume::{csr_bytes, density, generator_bytes, product, stored};
+use super::{About, Checked, Decisive, Given, Op, Work, sparse_matrix};
 
-/// `C = A B` in CSR form.
+/// `C = A B` in CSR form, for A of m x k and B of k x n.
 pub(crate) struct Spgemm;
 
-/// Largest size at which products are counted to find out whether there are any.
+/// The dimensions of A and B.
+const FACTORS: [[&str; 2]; 2] = [["m", "k"], ["k", "n"]];
+
+/// Largest dimension up to which products are counted to find out whether there are any.
 const LARGEST_COUNTED: u64 = 100_000;
 
 const EMPTY: &str = "the product of these matrices has no entries";
@@ -30,15 +33,21 @@ fn largest_product<T: Real>(a: &Csr, b: &Csr) -> Option<Decisive> {
     Some(Decisive { operand: 0, element, value: 2.0 * values[element].to_f64() })
 }
 
-/// Expected stored entries of the product: an entry stays empty when all of its `n` products do. Of the matrix of a file, the most
+/// Expected stored entries of the product: an entry stays empty when all of its `k` products do. Of the matrix of a file, the most
 /// that its products can fill.
 fn stored_in_product(case: &Case) -> f64 {
-    let (n, p) = (side(case), density(case));
+    let (entries, p) = (product(case, &["m", "n"]), density(case));
     if let Some(matrix) = matrix::of(case) {
-        return matrix.products().min(n * n);
+        return matrix.products().min(entries);
     }
-    let empty = n * (-p * p).ln_1p();
-    n * n * -empty.exp_m1()
+    let empty = product(case, &["k"]) * (-p * p).ln_1p();
+    entries * -empty.exp_m1()
+}
+
+/// Expected multiplications of generated matrices; of the matrix of a file, their number.
+fn products(case: &Case) -> f64 {
+    let generated = || product(case, &["m", "n", "k"]) * density(case) * density(case);
+    matrix::of(case).map_or_else(generated, FileMatrix::products)
 }
 
 impl Op for Spgemm {
@@ -50,20 +59,23 @@ impl Op for Spgemm {
                 "sparse matrix product C = A B, all in CSR form",
                 &[100, 500, 512, 1024, 2048],
             )
+            .shaped(&["m", "n", "k"], &[])
         }
     }
 
-    /// A multiplication and an addition for each product, of generated matrices for each expected one, `2 n^3 density^2`; the
+    /// A multiplication and an addition for each product, of generated matrices for each expected one, `2 m n k density^2`; the
     /// bytes of both operands and of the product's expected entries.
     fn work(&self, case: &Case) -> Work {
-        let (n, p) = (side(case), density(case));
-        let products = matrix::of(case).map_or(n * n * n * p * p, FileMatrix::products);
-        let bytes = 2.0 * csr_bytes(case, stored(case)) + csr_bytes(case, stored_in_product(case));
-        Work { flop: 2.0 * products, bytes }
+        let bytes = self.read_bytes(case) + csr_bytes(case, "m", stored_in_product(case));
+        Work { flop: 2.0 * products(case), bytes }
     }
 
     fn read_bytes(&self, case: &Case) -> f64 {
-        2.0 * csr_bytes(case, stored(case))
+        FACTORS.iter().map(|factor| csr_bytes(case, factor[0], stored(case, *factor))).sum()
+    }
+
+    fn expected_entries(&self, case: &Case) -> f64 {
+        FACTORS.iter().map(|factor| stored(case, *factor)).fold(0.0, f64::max)
     }
 
     /// Chooses an entry of A whose column is a non-empty row of B; of the matrix of a file, the one with the largest product, which
@@ -82,14 +94,17 @@ impl Op for Spgemm {
         self.work(case).bytes.ceil() as u128
     }
 
+    fn scratch(&self, case: &Case) -> u128 {
+        FACTORS.map(|factor| generator_bytes(case, factor)).into_iter().max().unwrap_or(0)
+    }
+
     fn nothing_to_compute(&self, case: &Case) -> Option<&'static str> {
-        let (n, p) = (side(case), density(case));
         if let Some(matrix) = matrix::of(case) {
             return (matrix.products() == 0.0).then_some(EMPTY).or_else(|| matrix::beyond_type(case));
         }
         // With more than 100 expected products, the chance that there are none is below 1e-40. Larger operands are not generated for
         // this, since nothing has checked yet that they fit the memory.
-        if n * n * n * p * p > 100.0 || case.n > LARGEST_COUNTED {
+        if products(case) > 100.0 || ["m", "n", "k"].iter().any(|name| case.extent(name) > LARGEST_COUNTED) {
             return None;
         }
         let inputs = self.inputs(case);
@@ -97,7 +112,8 @@ impl Op for Spgemm {
     }
 
     fn inputs(&self, case: &Case) -> Vec<Operand> {
-        vec![sparse_square(case, 0), sparse_square(case, 1)]
+        let [m, n, k] = case.extents(["m", "n", "k"]);
+        vec![sparse_matrix(case, 0, [m, k]), sparse_matrix(case, 1, [k, n])]
     }
 
     /// Structure first: offsets, columns in range, none twice in a row. Then, as for matmul, the largest
@@ -113,10 +129,10 @@ impl Op for Spgemm {
 
 fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let Given { case, inputs, answer, rounding } = *given;
-    let n = case.side();
-    let (a, a_values) = judge::csr::<T>(inputs, 0, "A", n)?;
-    let (b, b_values) = judge::csr::<T>(inputs, 1, "B", n)?;
-    let (c, c_values) = judge::csr::<T>(answer, 0, "C", n)?;
+    let [m, n, k] = case.extents(["m", "n", "k"]);
+    let (a, a_values) = judge::csr::<T>(inputs, 0, "A", (m, k))?;
+    let (b, b_values) = judge::csr::<T>(inputs, 1, "B", (k, n))?;
+    let (c, c_values) = judge::csr::<T>(answer, 0, "C", (m, n))?;
     let terms = judge::widest_row(a);
     let bound = 4.0 * (rounding.input + (terms as f64).sqrt() * rounding.sum);
     if let Some(fault) = judge::structural_fault(c) {

@@ -8,11 +8,14 @@ use gpubench_report::error::CellError;
 use rayon::prelude::*;
 
 use super::judge::{self, relative, worst};
-use super::volume::{csr_bytes, element, side, stored};
-use super::{About, Checked, Decisive, Given, Limit, Op, Work, matrix, sparse_square, uniform_column};
+use super::volume::{csr_bytes, element, generator_bytes, product, stored};
+use super::{About, Checked, Decisive, Given, Limit, Op, Work, matrix, sparse_matrix, uniform};
 
-/// `y = A x` with A in CSR form.
+/// `y = A x` with A of m x n in CSR form.
 pub(crate) struct Spmv;
+
+/// The dimensions of A.
+const A: [&str; 2] = ["m", "n"];
 
 impl Op for Spmv {
     fn about(&self) -> About {
@@ -24,17 +27,22 @@ impl Op for Spmv {
                 "sparse matrix times vector y = A x, A in CSR form",
                 &[100, 500, 512, 1024, 2048],
             )
+            .shaped(&A, &[])
         }
     }
 
     /// A multiplication and an addition for each expected entry.
     fn work(&self, case: &Case) -> Work {
-        let vectors = 2.0 * side(case) * element(case.dtype);
-        Work { flop: 2.0 * stored(case), bytes: csr_bytes(case, stored(case)) + vectors }
+        let y = product(case, &["m"]) * element(case.dtype);
+        Work { flop: 2.0 * stored(case, A), bytes: self.read_bytes(case) + y }
     }
 
     fn read_bytes(&self, case: &Case) -> f64 {
-        csr_bytes(case, stored(case)) + side(case) * element(case.dtype)
+        csr_bytes(case, "m", stored(case, A)) + product(case, &["n"]) * element(case.dtype)
+    }
+
+    fn expected_entries(&self, case: &Case) -> f64 {
+        stored(case, A)
     }
 
     fn nothing_to_compute(&self, case: &Case) -> Option<&'static str> {
@@ -55,12 +63,17 @@ impl Op for Spmv {
         self.work(case).bytes.ceil() as u128
     }
 
+    fn scratch(&self, case: &Case) -> u128 {
+        generator_bytes(case, A)
+    }
+
     fn inputs(&self, case: &Case) -> Vec<Operand> {
-        vec![sparse_square(case, 0), uniform_column(case, 2)]
+        let [m, n] = case.extents(A);
+        vec![sparse_matrix(case, 0, [m, n]), uniform(case, 2, [n, 1])]
     }
 
     /// The largest error of an entry relative to `(|A| |x|)_i`, which is the entry itself where nothing is
-    /// negative. The plainest sum of `m` terms rounds by about `sqrt(m)` unit roundoffs.
+    /// negative. The plainest sum of `t` terms rounds by about `sqrt(t)` unit roundoffs.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
         for_dtype!(given.case.dtype, check(given))
     }
@@ -72,10 +85,10 @@ fn largest<T: Real>(a: &Csr) -> Option<usize> {
 
 fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let Given { case, inputs, answer, rounding } = *given;
-    let n = case.side();
-    let (a, values) = judge::csr::<T>(inputs, 0, "A", n)?;
+    let [m, n] = case.extents(A);
+    let (a, values) = judge::csr::<T>(inputs, 0, "A", (m, n))?;
     let x = judge::dense::<T>(inputs, 1, "x", (n, 1))?;
-    let y = judge::dense::<T>(answer, 0, "y", (n, 1))?;
+    let y = judge::dense::<T>(answer, 0, "y", (m, 1))?;
     let x: Vec<[f64; 1]> = x.iter().map(|value| [value.to_f64()]).collect();
     let expected = judge::csr_times(a, values, &x);
     let magnitudes = match judge::magnitudes(values) {

@@ -1,4 +1,4 @@
-//! Counts entries and bytes of dense and sparse square matrices.
+//! Counts entries and bytes of dense and sparse matrices.
 
 use gpubench_report::case::{Case, DType};
 
@@ -36,15 +36,23 @@ pub(super) fn density(case: &Case) -> f64 {
     case.density.unwrap_or(1.0)
 }
 
-/// Returns the expected number of stored entries of a generated sparse matrix; of the matrix of a file, their number.
-pub(super) fn stored(case: &Case) -> f64 {
+/// Returns the expected number of stored entries of a generated sparse matrix of those dimensions; of the matrix of a file, their
+/// number.
+pub(super) fn stored(case: &Case, dimensions: [&str; 2]) -> f64 {
     if let Some(matrix) = matrix::of(case) {
         return matrix.stored() as f64;
     }
-    side(case) * side(case) * density(case)
+    product(case, &dimensions) * density(case)
 }
 
-/// Returns the bytes of a CSR matrix with `stored` entries.
-pub(super) fn csr_bytes(case: &Case, stored: f64) -> f64 {
-    stored * (INDEX + case.dtype.bytes()) as f64 + (side(case) + 1.0) * INDEX as f64
+/// Returns the bytes that the generator of a sparse matrix of those dimensions needs besides it: its rows, one by one.
+pub(super) fn generator_bytes(case: &Case, dimensions: [&str; 2]) -> u128 {
+    let entries = stored(case, dimensions) * (INDEX + case.dtype.bytes()) as f64;
+    let rows = case.extent(dimensions[0]) as f64 * (2 * size_of::<Vec<i32>>()) as f64;
+    if case.matrix.is_some() { 0 } else { (entries + rows).ceil() as u128 }
+}
+
+/// Returns the bytes of a CSR matrix with `stored` entries, whose number of rows is the dimension `rows`.
+pub(super) fn csr_bytes(case: &Case, rows: &str, stored: f64) -> f64 {
+    stored * (INDEX + case.dtype.bytes()) as f64 + (case.extent(rows) as f64 + 1.0) * INDEX as f64
 }

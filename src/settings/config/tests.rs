@@ -63,7 +63,7 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
             "ops = \"matmul\"\nshape = \"4x4\"\n",
             "mine.toml: shape: matmul has the dimensions m x n x k, but 2",
         ),
-        ("batch = 4\n[[sweep]]\nops = \"spmv\"\n", "mine.toml: shape: spmv has no shapes"),
+        ("batch = 4\n[[sweep]]\nops = \"spmv\"\n", "mine.toml: batch: spmv has no batch"),
         ("[[sweep]]\nops = \"svd\"\nlayout = \"nt\"\n", "mine.toml: layout: svd has no layout"),
         (
             "[[sweep]]\nops = \"fft\"\nsizes = 4\nshape = \"5\"\n",

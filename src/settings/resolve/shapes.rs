@@ -256,6 +256,8 @@ mod tests {
             assert!(shapes(line).contains(expected), "{line}: {}", shapes(line));
         }
         let error = of(op::find("spmv").unwrap(), &options("--batch 4")).unwrap_err().to_string();
-        assert!(error.contains("spmv has no shapes") && error.contains("choose --ops from"), "{error}");
+        assert!(error.contains("spmv has no batch: its dimensions are m, n"), "{error}");
+        let error = of(op::find("sin").unwrap(), &options("--shape 4x4")).unwrap_err().to_string();
+        assert!(error.contains("sin has no shapes") && error.contains("choose --ops from"), "{error}");
     }
 }

@@ -109,8 +109,9 @@ def short_uniforms(seed, n, start=0, end=1, is_complex=False):
     return (out.view(np.complex128) if is_complex else out).reshape(-1, n, n)
 
 
-def sparse(seed, operand, n, density, dtype):
-    """Returns a sparse n by n matrix of that density; its rows are sorted by column."""
+def sparse(seed, operand, shape, density, dtype):
+    """Returns a sparse matrix of that shape and density; its rows are sorted by column."""
+    rows, cols = shape
     pattern, values = Stream(seed, 2 * operand), Stream(seed, 2 * operand + 1)
     threshold = np.uint64(min(math.floor(density * 2.0**32), 1 << 32))
 
@@ -122,11 +123,11 @@ def sparse(seed, operand, n, density, dtype):
         _uniform(values.bits_at(at), part)
         return at, part
 
-    chunks = host.over_chunks(stored, n * n, CHUNK)
+    chunks = host.over_chunks(stored, rows * cols, CHUNK)
     at = np.concatenate([chunk[0] for chunk in chunks])
-    indptr = np.searchsorted(at, np.arange(n + 1, dtype=np.int64) * n).astype(np.int32)
-    indices = (at % n).astype(np.int32)
-    return Csr((n, n), indptr, indices, np.concatenate([chunk[1] for chunk in chunks]))
+    indptr = np.searchsorted(at, np.arange(rows + 1, dtype=np.int64) * cols).astype(np.int32)
+    indices = (at % cols).astype(np.int32)
+    return Csr((rows, cols), indptr, indices, np.concatenate([chunk[1] for chunk in chunks]))
 
 
 def weigh(values):

@@ -123,8 +123,8 @@ def _right_hand_sides(case):
     return b[:, 0] if b.ndim == 2 and b.shape[1] == 1 else b
 
 
-def _sparse(operand):
-    return lambda case: sparse(case.seed, operand, case.n, case.density, case.dtype)
+def _sparse(operand, *names):
+    return lambda case: sparse(case.seed, operand, case.form(*names), case.density, case.dtype)
 
 
 def _positive_definite(case):
@@ -165,8 +165,8 @@ OPERANDS = {
     "reduction": (_uniform(0, "rows", "cols"),),
     "fft": (_array,),
     "solve": (_positive_definite, _right_hand_sides),
-    "spgemm": (_sparse(0), _sparse(1)),
-    "spmv": (_sparse(0), _uniform(2, "n")),
+    "spgemm": (_sparse(0, "m", "k"), _sparse(1, "k", "n")),
+    "spmv": (_sparse(0, "m", "n"), _uniform(2, "n")),
     "svd": (_uniform(0, "m", "n"),),
 }
 
@@ -188,6 +188,8 @@ SIDES = {
     "reduction": ("rows", "cols"),
     "fft": ("nx", "ny", "nz"),
     "solve": ("n",),
+    "spgemm": ("m", "n", "k"),
+    "spmv": ("m", "n"),
     "svd": ("m", "n"),
 }
 
@@ -206,13 +208,20 @@ def footprint(case):
             elements += case.extent(BATCH) * (short + 1) * short
         # The answer of a reduction has three numbers in float64.
         return elements * case.dtype.itemsize + (24 if case.op == "reduction" else 0)
-    entry, entries = case.dtype.itemsize + 4, case.density * case.n**2
+    item, (m, n) = case.dtype.itemsize, (case.extent("m"), case.extent("n"))
     if case.op == "spmv":
-        return int(entry * entries) + 12 * case.n
-    product = case.n**2 * (1.0 - (1.0 - case.density**2) ** case.n)
+        return int((item + 4) * case.density * m * n) + 4 * (m + 1) + item * (m + n)
+    k = case.extent("k")
+    product = m * n * (1.0 - (1.0 - case.density**2) ** k)
     if case.matrix is not None:
-        product = min(case.n**2, int(np.diff(case.matrix.indptr)[case.matrix.indices].sum()))
-    return int(entry * (2 * entries + product)) + 12 * case.n
+        product = min(m * n, int(np.diff(case.matrix.indptr)[case.matrix.indices].sum()))
+    return int((item + 4) * (case.density * (m + n) * k + product)) + 4 * (2 * m + k + 3)
+
+
+def _expected_entries(case):
+    """Returns the expected number of stored entries of the largest sparse operand."""
+    sides = {"spgemm": (("m", "k"), ("k", "n")), "spmv": (("m", "n"),)}.get(case.op, ())
+    return max((case.density * math.prod(map(case.extent, names)) for names in sides), default=0)
 
 
 def admit(case):
@@ -232,8 +241,10 @@ def admit(case):
 
 def generated(case):
     """Returns the operands of a built-in op, if they fit."""
-    if case.density is not None and case.density * case.n**2 > MAX_EXPECTED_ENTRIES:
+    if case.density is not None and _expected_entries(case) > MAX_EXPECTED_ENTRIES:
         raise Unavailable("the stored entries exceed 32-bit offsets", "choose a smaller size or density")
+    if case.density is not None and max(map(case.extent, SIDES[case.op])) > np.iinfo(np.int32).max:
+        raise Unavailable("the rows or columns exceed 32-bit indices", "choose a smaller size or shape")
     admit(case)
     if case.matrix is not None:
         return _on_matrix(case)

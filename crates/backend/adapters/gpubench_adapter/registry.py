@@ -9,7 +9,7 @@ COMPLEX = BOTH + ("c64", "c128")
 OF_ARRAYS, OF_TENSORS = ("f16",), ("bf16", "f16")
 
 # The ops whose variants take shapes. A variant that cannot compute one of them raises `Unavailable` when it is prepared.
-SHAPED = ("matmul", "elementwise", "reduction", "fft", "solve", "svd")
+SHAPED = ("matmul", "elementwise", "reduction", "fft", "solve", "spgemm", "spmv", "svd")
 
 
 class Adapter:

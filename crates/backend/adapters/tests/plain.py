@@ -29,6 +29,8 @@ SHAPES = {
         dict(nx=3, ny="N", nz=4),
         dict(nx=4, ny=2, nz=5, batch=2),
     ],
+    "spgemm": [dict(m=7, n=5, k="2N"), dict(m=1, n="3N", k=8), dict(m="3N", n=1, k=8)],
+    "spmv": [dict(m=7, n="2N"), dict(m="4N", n=5), dict(m=1, n="9N"), dict(m="9N", n=1)],
     "solve": [dict(n=7), dict(n="N", rhs=3), dict(n=6, batch="N"), dict(n=6, rhs=2, batch=3)],
     "svd": [dict(m="3N", n=5), dict(m=5, n="N"), dict(m="N", n=4, batch=3), dict(m=4, n="N", batch=3)],
 }
@@ -69,10 +71,11 @@ def _system(seed, n, dtype, first=0):
     return (x.conj().T @ x + np.eye(n)).astype(dtype)
 
 
-def sparse_as_dense(seed, operand, n, dtype):
-    values = matrix(seed, 2 * operand + 1, n, dtype)
+def sparse_as_dense(seed, operand, n, dtype, columns=None):
+    columns = columns or n
+    values = matrix(seed, 2 * operand + 1, n, dtype, columns)
     threshold = int(DENSITY * 2**32)
-    stored = np.array([(bits(seed, 2 * operand, k) >> 32) < threshold for k in range(n * n)]).reshape(n, n)
+    stored = np.array([(bits(seed, 2 * operand, k) >> 32) < threshold for k in range(n * columns)]).reshape(n, columns)
     return np.where(stored, values, 0).astype(dtype), stored
 
 
@@ -108,6 +111,11 @@ def _shaped_operands(op, seed, dims, dtype):
         return [random(0, dims["rows"], dims["cols"]), random(1, dims["rows"], dims["cols"])]
     if op == "reduction":
         return [random(0, dims["rows"], dims["cols"])]
+    if op == "spgemm":
+        m, n, k = dims["m"], dims["n"], dims["k"]
+        return [sparse_as_dense(seed, 0, m, dtype, k)[0], sparse_as_dense(seed, 1, k, dtype, n)[0]]
+    if op == "spmv":
+        return [sparse_as_dense(seed, 0, dims["m"], dtype, dims["n"])[0], random(2, dims["n"], 1)]
     if op == "svd":
         return [random(0, dims["m"], dims["n"])]
     if op == "fft":
@@ -126,6 +134,8 @@ def axes(dims):
 def check_shaped(test, op, n, dtype, inputs, arrays, shape, approximate=False):
     """Asserts that an answer to a problem of a shape is right: each matrix of a batch by itself."""
     dims = extents(shape, n)
+    if op == "spgemm":
+        return check(test, op, n, dtype, inputs, arrays, approximate)
     for array in arrays:
         test.assertEqual((array.ndim, len(array) % dims["batch"]), (2, 0))
     split = lambda stacked: zip(*(np.split(matrix, dims["batch"]) for matrix in stacked))
@@ -141,12 +151,13 @@ def check_shaped(test, op, n, dtype, inputs, arrays, shape, approximate=False):
         check(test, op, n, dtype, of_one, answer, approximate)
 
 
-def dense_of(arrays, n):
-    """Returns the dense matrix of a sparse answer."""
+def dense_of(arrays, shape):
+    """Returns the dense matrix of a sparse answer of that shape."""
     indptr, indices, values = (array.reshape(-1) for array in arrays)
     assert indptr.dtype == indices.dtype == np.int32 and indptr[-1] == len(indices) == len(values)
-    full = np.zeros((n, n), values.dtype)
-    for row in range(n):
+    assert len(indptr) == shape[0] + 1
+    full = np.zeros(shape, values.dtype)
+    for row in range(shape[0]):
         columns = indices[indptr[row] : indptr[row + 1]]
         assert len(set(columns.tolist())) == len(columns), "a column is there twice"
         full[row, columns] = values[indptr[row] : indptr[row + 1]]
@@ -179,7 +190,7 @@ def check(test, op, n, dtype, inputs, arrays, approximate=False):
     """Asserts that an answer has the right form and is right to the rounding of the type, or of float32 if approximate."""
     tolerance = tolerance_of(np.float32 if approximate else dtype) * (50 if op == "solve" else 1)
     if op == "spgemm":
-        arrays = [dense_of(arrays, n)]
+        arrays = [dense_of(arrays, (len(inputs[0]), inputs[1].shape[1]))]
     if op == "svd":
         u, s, vt = arrays
         rows, columns = inputs[0].shape

@@ -79,6 +79,11 @@ def _pairs(words):
     return words[0::2] | words[1::2] << np.uint64(32)
 
 
+def _bytes(operand):
+    parts = (operand.indptr, operand.indices, operand.values) if isinstance(operand, Csr) else (operand,)
+    return sum(part.nbytes for part in parts)
+
+
 def _dense(matrix):
     full = np.zeros(matrix.shape, matrix.values.dtype)
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
@@ -93,7 +98,8 @@ class Shapes(unittest.TestCase):
                 for name, dtype in TYPES.items():
                     if op not in OPS_OF_TYPE.get(name, OPERANDS):
                         continue
-                    made = [make(case(op, SHAPE_SIZE, name, shape=shape)) for make in OPERANDS[op]]
+                    made = [make(case(op, SHAPE_SIZE, name, DENSITY, shape)) for make in OPERANDS[op]]
+                    made = [_dense(array) if isinstance(array, Csr) else array for array in made]
                     wanted = operands(op, 42, SHAPE_SIZE, dtype, shape)
                     if dtype != BF16:
                         self.assertEqual(fingerprint(made), fingerprint(wanted), (op, shape))
@@ -126,16 +132,20 @@ class Shapes(unittest.TestCase):
                     "reduction": lambda: 3,
                     "fft": lambda: dims["batch"] * math.prod(axes(dims)),
                     "solve": lambda: dims["batch"] * dims["n"] * dims["rhs"],
+                    "spgemm": lambda: dims["m"] * dims["n"],
+                    "spmv": lambda: dims["m"],
                     "svd": lambda: dims["batch"] * min(dims["m"], dims["n"]) * (dims["m"] + dims["n"] + 1),
                 }[op]()
                 for name, dtype in TYPES.items():
                     if op not in OPS_OF_TYPE.get(name, OPERANDS):
                         continue
-                    of_shape = case(op, SHAPE_SIZE, name, shape=shape)
+                    of_shape = case(op, SHAPE_SIZE, name, 1.0, shape)
                     size = np.dtype(dtype).itemsize
                     # A spectrum has complex elements, and the answer of a reduction is in float64.
                     in_answer = {"fft": size if name in ("c64", "c128") else 2 * size, "reduction": 8}.get(op, size)
-                    expected = sum(make(of_shape).nbytes for make in OPERANDS[op]) + in_answer * answer
+                    expected = sum(_bytes(make(of_shape)) for make in OPERANDS[op]) + in_answer * answer
+                    if op == "spgemm":
+                        expected += 4 * answer + 4 * (dims["m"] + 1)
                     self.assertEqual(footprint(of_shape), expected, (op, shape, name))
 
     def test_what_exceeds_every_memory_is_refused_and_counted_without_an_overflow(self):
@@ -143,7 +153,7 @@ class Shapes(unittest.TestCase):
             for shape in shapes:
                 huge = {name: 2**40 if name != "layout" else value for name, value in shape.items()}
                 with mock.patch.object(host, "free_memory", lambda: 2**36), self.assertRaises(OutOfMemory):
-                    admit(case(op, 2**40, shape=huge))
+                    admit(case(op, 2**40, density=DENSITY, shape=huge))
         huge = case("matmul", 2**63, "f64", shape=dict(m="N", n="N", k="N", batch="4N"))
         self.assertEqual(footprint(huge), 8 * 3 * 4 * 2**189)
 

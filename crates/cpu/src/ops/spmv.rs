@@ -1,7 +1,7 @@
 //! The variants of the product of a sparse matrix (CSR) with a vector on the CPU.
 
 use gpubench_backend::contents::{Contents, Memory, host};
-use gpubench_backend::{Job, Lent, Prepared};
+use gpubench_backend::{Job, Lent, Prepared, Shapes};
 use gpubench_report::data::{Csr, Operand, Real};
 use rayon::prelude::*;
 use sprs::{CsMatI, prod};
@@ -19,8 +19,10 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         Scope::Default,
         "blocks of rows with equal numbers of entries, all threads",
         by_dtype!(parallel),
-    ),
-    variant("sprs", Scope::Default, "sprs mul_acc_mat_vec_csr, one thread", by_dtype!(with_sprs)),
+    )
+    .of_shapes(Shapes::Any),
+    variant("sprs", Scope::Default, "sprs mul_acc_mat_vec_csr, one thread", by_dtype!(with_sprs))
+        .of_shapes(Shapes::Any),
 ];
 
 /// Below this number of stored entries, threads cost more than they save.
@@ -38,7 +40,11 @@ struct Parallel<T> {
 /// Takes the operands, and makes the result.
 fn operands<T: Real>(request: &mut JobRequest<'_>) -> CellResult<(Csr, [HostMatrix<T>; 2])> {
     match request.inputs {
-        [a, x] => Ok((a.take().into_csr()?, [HostMatrix::of(x)?, HostMatrix::zeros(request.case.side(), 1)])),
+        [a, x] => {
+            let a = a.take().into_csr()?;
+            let y = HostMatrix::zeros(a.rows, 1);
+            Ok((a, [HostMatrix::of(x)?, y]))
+        }
         _ => Err(request.wrong_operands(2)),
     }
 }

@@ -214,6 +214,34 @@ fn no_variant_of_svd_and_solve_holds_more_memory_than_is_checked_before() {
 }
 
 #[test]
+fn every_variant_of_sparse_products_is_right_at_any_shape() {
+    with_stack(|| {
+        let mut workers = Workers::default();
+        for (op, shape) in [
+            ("spmv", r#"{"m": 1, "n": 900}"#),
+            ("spmv", r#"{"m": 900, "n": 1}"#),
+            ("spmv", r#"{"m": 20000, "n": 17}"#),
+            ("spmv", r#"{"m": 17, "n": 20000}"#),
+            ("spgemm", r#"{"m": 1, "n": 90, "k": 70}"#),
+            ("spgemm", r#"{"m": 90, "n": 1, "k": 70}"#),
+            ("spgemm", r#"{"m": 3000, "n": 9, "k": 65}"#),
+            ("spgemm", r#"{"m": 9, "n": 3000, "k": 65}"#),
+        ] {
+            let shape = serde_json::from_str(shape).ok();
+            let case = Case { shape, density: Some(0.2), ..Case::square(op, 1, DType::F64, 1) };
+            let inputs = op::find(op).unwrap().inputs(&case);
+            for variant in variants().iter().filter(|variant| variant.op == op) {
+                assert!(variant.shapes.have(&case), "{}", title(variant));
+                let Some(mut job) = prepared(workers.of(variant), variant, &case, &inputs) else { continue };
+                job.reset().unwrap();
+                job.execute().unwrap();
+                assert_right(&case, variant, &inputs, &job.answer().unwrap());
+            }
+        }
+    });
+}
+
+#[test]
 fn the_answer_of_a_cold_sample_is_right() {
     for_each_variant(|cpu, job, case, variant, inputs| {
         let sample = cpu.time(job, Cache::Cold).unwrap();

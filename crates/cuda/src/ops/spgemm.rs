@@ -8,11 +8,13 @@ use gpubench_report::data::{Csr, Operand};
 use crate::ffi::cusparse::{Computed, CsrArrays, Repeated, Sparse, SparseProduct};
 use crate::ffi::device;
 use crate::sparse::{DeviceCsr, device_bytes};
-use crate::{CellError, Cuda, DeviceElement, Kernel, Library, Result, Setup, by_dtype, opt_in, variant};
+use crate::{
+    CellError, Cuda, DeviceElement, Kernel, Library, Result, Setup, by_dtype, shaped, shaped_opt_in,
+};
 
 pub(super) static KERNELS: &[Kernel] = &[
     Kernel::by_library(
-        variant(
+        shaped(
             "spgemm",
             "cusparse",
             "cuSPARSE SpGEMM, the fastest of its algorithms; buffers and result allocated in each call",
@@ -21,7 +23,7 @@ pub(super) static KERNELS: &[Kernel] = &[
         by_dtype!(library),
     ),
     Kernel::by_library(
-        opt_in("spgemm", "cusparse-reuse", "cuSPARSE SpGEMMreuse: the structure of C is known"),
+        shaped_opt_in("spgemm", "cusparse-reuse", "cuSPARSE SpGEMMreuse: the structure of C is known"),
         &[Library::Cusparse],
         by_dtype!(repeated),
     ),

@@ -9,10 +9,10 @@ use super::dense::{Resident, column};
 use crate::ffi::cusparse::MatrixVector;
 use crate::ffi::device;
 use crate::sparse::{DeviceCsr, device_bytes};
-use crate::{Cuda, DeviceElement, Kernel, Library, Result, Setup, by_dtype, driver, variant};
+use crate::{Cuda, DeviceElement, Kernel, Library, Result, Setup, by_dtype, driver, shaped};
 
 pub(super) static KERNELS: &[Kernel] = &[Kernel::by_library(
-    variant("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed in advance"),
+    shaped("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed in advance"),
     &[Library::Cusparse],
     by_dtype!(library),
 )];

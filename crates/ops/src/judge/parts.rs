@@ -39,17 +39,17 @@ pub(crate) fn dense<'a, T: Element>(
     T::slice(&shaped(operands, index, name, shape)?.values)
 }
 
-/// Returns part `index` as a sparse `n` by `n` matrix, with its stored values. Does not check its structure.
+/// Returns part `index` as a sparse matrix of that shape, with its stored values. Does not check its structure.
 pub(crate) fn csr<'a, T: Real>(
     operands: &'a [Operand],
     index: usize,
     name: &str,
-    n: usize,
+    (rows, cols): (usize, usize),
 ) -> Result<(&'a Csr, &'a [T]), CellError> {
     let csr = part(operands, index, name)?.as_csr()?;
-    if (csr.rows, csr.cols) != (n, n) {
+    if (csr.rows, csr.cols) != (rows, cols) {
         return Err(CellError::Failed(format!(
-            "{name} is {} x {}: it must be {n} x {n}, in CSR form",
+            "{name} is {} x {}: it must be {rows} x {cols}, in CSR form",
             csr.rows, csr.cols
         )));
     }
@@ -70,6 +70,6 @@ mod tests {
         assert!(dense::<f64>(&parts, 0, "C", (2, 3)).is_err());
         assert!(dense::<Complex<f32>>(&parts, 0, "C", (2, 3)).is_err());
         assert!(dense::<f32>(&parts, 1, "C", (2, 3)).is_err());
-        assert!(csr::<f32>(&parts, 0, "C", 2).is_err());
+        assert!(csr::<f32>(&parts, 0, "C", (2, 3)).is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! Cases of every shape: right answers pass far below the bound, and mistakes that only shapes make possible do not pass.
 
 use gpubench_report::data::generator::Stream;
+use gpubench_report::data::{Csr, Dense};
 use gpubench_report::shape::{BATCH, Shape};
 
 use super::formats::{TF32, in_format};
@@ -11,7 +12,8 @@ use crate::matmul::Products;
 /// A case of a shape as a report writes it.
 fn shaped(op: &str, shape: &str, dtype: DType) -> Case {
     let shape: Shape = serde_json::from_str(shape).unwrap();
-    Case { shape: Some(shape.clone()), ..Case::square(op, shape.largest(), dtype, 42) }
+    let density = the(op).default_density().map(|_| 0.3);
+    Case { shape: Some(shape.clone()), density, ..Case::square(op, shape.largest(), dtype, 42) }
 }
 
 /// Returns shapes of an op that takes any: extents up to `most` drawn evenly on a scale of logarithms, by names that the op has.
@@ -62,7 +64,8 @@ fn a_square_shape_has_the_work_bytes_and_operands_of_its_size() {
     for op in shaped_ops() {
         let dimensions = op.about().square().iter().map(|name| format!("\"{name}\":12"));
         let text = format!("{{{}}}", dimensions.collect::<Vec<_>>().join(","));
-        let (shaped, square) = (shaped(op.name(), &text, DType::F32), case(op.name(), 12, DType::F32));
+        let shaped = shaped(op.name(), &text, DType::F32);
+        let square = Case { shape: None, ..shaped.clone() };
         assert_eq!(op.inputs(&shaped), op.inputs(&square), "{shaped}");
         assert_eq!(
             (op.work(&shaped), op.footprint(&shaped)),
@@ -77,11 +80,15 @@ fn a_square_shape_has_the_work_bytes_and_operands_of_its_size() {
 fn footprints_of_any_shape_are_those_of_operands_and_answer_and_do_not_overflow() {
     for op in shaped_ops() {
         for shape in drawn(op, 20, 30.0) {
-            let case = shaped(op.name(), &shape, DType::F64);
+            let case = Case { density: None, ..shaped(op.name(), &shape, DType::F64) };
             let inputs = op.inputs(&case);
             let answer = plain_answer(&case, &inputs);
-            let bytes: u128 =
-                inputs.iter().chain(&answer).map(|operand| u128::from(operand.values().bytes())).sum();
+            let structure = |operand: &Operand| match operand {
+                Operand::Csr(csr) => 4 * (csr.indptr.len() + csr.indices.len()) as u128,
+                Operand::Dense(_) => 0,
+            };
+            let bytes = |operand: &Operand| u128::from(operand.values().bytes()) + structure(operand);
+            let bytes: u128 = inputs.iter().chain(&answer).map(bytes).sum();
             assert_eq!(op.footprint(&case), bytes, "{case}");
         }
         let names = op.about().dimensions.iter().chain(op.about().further).filter(|name| **name != "layout");
@@ -171,6 +178,55 @@ fn the_mistakes_of_batches_and_layouts_are_wrong() {
                 plain_answer(&Case { shape, ..case.clone() }, inputs)
             });
         }
+    }
+}
+
+#[test]
+fn sparse_answers_of_another_shape_or_with_a_column_too_many_are_wrong() {
+    for dtype in [DType::F32, DType::F64] {
+        let product = shaped("spgemm", r#"{"m":9,"n":14,"k":20}"#, dtype);
+        let [a, b] = &the("spgemm").inputs(&product)[..] else { panic!("{product}") };
+        assert_eq!(
+            [a, b].map(|part| part.as_csr().map(|csr| (csr.rows, csr.cols)).unwrap()),
+            [(9, 20), (20, 14)]
+        );
+        let inputs = the("spgemm").inputs(&product);
+        let right = plain_answer(&product, &inputs);
+        let judged = |change: &dyn Fn(&mut Csr)| {
+            let mut answer = right.clone();
+            if let Operand::Csr(csr) = &mut answer[0] {
+                change(csr);
+            }
+            the("spgemm").check(&product, &inputs, &answer, ieee(dtype))
+        };
+        assert!(judged(&|_| ()).unwrap().is_right());
+        // Transposed, or of another number of columns or rows.
+        assert!(judged(&|csr| (csr.rows, csr.cols) = (csr.cols, csr.rows)).is_err());
+        assert!(judged(&|csr| csr.cols = 20).is_err());
+        assert!(judged(&|csr| csr.rows = 20).is_err());
+        // Column 14 is one of A, and none of C.
+        let beyond = judged(&|csr| csr.indices[0] = 14).unwrap();
+        assert!(beyond.fault.is_some_and(|fault| fault.contains("outside the matrix")), "{beyond:?}");
+        rejects(&product, "columns moved by one", |case, inputs| {
+            let mut answer = plain_answer(case, inputs);
+            if let Operand::Csr(csr) = &mut answer[0] {
+                csr.indices.iter_mut().for_each(|column| *column = (*column + 1) % 14);
+            }
+            answer
+        });
+        let vector = shaped("spmv", r#"{"m":9,"n":14}"#, dtype);
+        let inputs = the("spmv").inputs(&vector);
+        let right = plain_answer(&vector, &inputs);
+        assert!(check(&vector, &inputs, &right).is_right());
+        for len in [14, 8] {
+            let answer = [Operand::dense(len, 1, vec![0.0f64; len])];
+            assert!(the("spmv").check(&vector, &inputs, &answer, ieee(dtype)).is_err(), "{len}");
+        }
+        let row = match &right[0] {
+            Operand::Dense(dense) => Operand::Dense(Dense { rows: 1, cols: 9, ..dense.clone() }),
+            other => other.clone(),
+        };
+        assert!(the("spmv").check(&vector, &inputs, &[row], ieee(dtype)).is_err(), "a row for a column");
     }
 }
 

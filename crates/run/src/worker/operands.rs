@@ -76,6 +76,11 @@ fn check_host(op: &dyn Op, case: &Case, free: &dyn Fn() -> Option<u128>) -> Resu
         let reason = format!("about {entries:.2e} stored entries exceed 32-bit offsets (2.14e9)");
         return Err(Unavailable::new(reason, "choose a smaller size or density").into());
     }
+    let longest = op.about().dimensions.iter().map(|name| case.extent(name)).max().unwrap_or(0);
+    if op.default_density().is_some() && i32::try_from(longest).is_err() {
+        let reason = format!("{longest} rows or columns exceed 32-bit indices (2.14e9)");
+        return Err(Unavailable::new(reason, "choose a smaller size or shape").into());
+    }
     let needed = op.host_bytes(case);
     let is_short = || free().filter(|free| needed > *free);
     let still_short = || {

@@ -11,7 +11,7 @@ use gpubench_cuda::ffi::replay::{Launch, Replay, enqueue_each};
 use gpubench_cuda::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
 use gpubench_cuda::ops::spgemm::{download, factors, upload};
 use gpubench_cuda::sparse::DeviceCsr;
-use gpubench_cuda::{CellError, Cuda, DeviceElement, Kernel, Result, Setup, by_dtype, driver, opt_in};
+use gpubench_cuda::{CellError, Cuda, DeviceElement, Kernel, Result, Setup, by_dtype, driver, shaped_opt_in};
 use gpubench_report::data::{Csr, Operand};
 use gpubench_report::error::Unavailable;
 
@@ -25,12 +25,12 @@ static SOURCES: &[&KernelSource] = &[&DENSE.f32, &DENSE.f64, &RANKED.f32, &RANKE
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel::own(
-        opt_in("spgemm", "gustavson", "own kernel: one warp per row, sorted, sums in a fixed order"),
+        shaped_opt_in("spgemm", "gustavson", "own kernel: one warp per row, sorted, sums in a fixed order"),
         SOURCES,
         by_dtype!(prepare, false),
     ),
     Kernel::own(
-        opt_in("spgemm", "gustavson-reuse", "the same with a result that exists: its size is known"),
+        shaped_opt_in("spgemm", "gustavson-reuse", "the same with a result that exists: its size is known"),
         SOURCES,
         by_dtype!(prepare, true),
     ),

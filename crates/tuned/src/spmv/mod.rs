@@ -9,7 +9,7 @@ use gpubench_cuda::ffi::launch::{Argument, BLOCK, LaunchShape, fits, read, write
 use gpubench_cuda::ffi::replay::{Launch, Replay};
 use gpubench_cuda::ops::dense::column;
 use gpubench_cuda::ops::spmv::{operands, vector_contents};
-use gpubench_cuda::ops::{Kernel, Setup, by_dtype, opt_in};
+use gpubench_cuda::ops::{Kernel, Setup, by_dtype, shaped_opt_in};
 use gpubench_cuda::sparse::DeviceCsr;
 use gpubench_cuda::{CellError, Cuda, DeviceElement, KernelSource, Result, kernel_source};
 use gpubench_report::data::{Csr, Operand};
@@ -20,17 +20,17 @@ static SOURCE: KernelSource = kernel_source!("spmv/csr");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel::own(
-        opt_in("spmv", "vector", "own kernel: threads per row chosen by the mean row length"),
+        shaped_opt_in("spmv", "vector", "own kernel: threads per row chosen by the mean row length"),
         &[&SOURCE],
         by_dtype!(prepare, RowsPer::Group),
     ),
     Kernel::own(
-        opt_in("spmv", "adaptive", "own kernel: equal numbers of entries per block, for uneven rows"),
+        shaped_opt_in("spmv", "adaptive", "own kernel: equal numbers of entries per block, for uneven rows"),
         &[&SOURCE],
         by_dtype!(prepare, RowsPer::Block),
     ),
     Kernel::own(
-        opt_in("spmv", "row-per-thread", "own kernel: one thread per row"),
+        shaped_opt_in("spmv", "row-per-thread", "own kernel: one thread per row"),
         &[&SOURCE],
         by_dtype!(prepare, RowsPer::Thread),
     ),

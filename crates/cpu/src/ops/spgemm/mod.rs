@@ -3,7 +3,7 @@
 mod gustavson;
 
 use gpubench_backend::contents::{Contents, host};
-use gpubench_backend::{Job, Lent, Prepared};
+use gpubench_backend::{Job, Lent, Prepared, Shapes};
 use gpubench_report::data::{Csr, Operand, Real};
 use rustfft::num_traits::Zero;
 use sprs::smmp::{ThreadingStrategy, set_thread_threading_strategy};
@@ -21,15 +21,19 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         Scope::Default,
         "Gustavson's algorithm, dense accumulator, sorted rows, all threads",
         by_dtype!(gustavson, false),
-    ),
+    )
+    .of_shapes(Shapes::Any),
     variant(
         "gustavson-reuse",
         Scope::Further,
         "the same with a result that exists: its size is known",
         by_dtype!(gustavson, true),
-    ),
-    variant("sprs", Scope::Default, "sprs SMMP, all threads", by_dtype!(sprs, usize::MAX)),
-    variant("sprs-serial", Scope::Further, "sprs SMMP, one thread", by_dtype!(sprs, 1)),
+    )
+    .of_shapes(Shapes::Any),
+    variant("sprs", Scope::Default, "sprs SMMP, all threads", by_dtype!(sprs, usize::MAX))
+        .of_shapes(Shapes::Any),
+    variant("sprs-serial", Scope::Further, "sprs SMMP, one thread", by_dtype!(sprs, 1))
+        .of_shapes(Shapes::Any),
 ];
 
 fn operands(request: &mut JobRequest<'_>) -> CellResult<[Csr; 2]> {
