@@ -11,13 +11,15 @@ import os, re, subprocess, sys, tempfile
 from tables import article, lessons, libraries, own, program, programs, rules, screens, soak
 from tables.kept import ROOT, report
 
-PAGES = ("README.md", "docs/advise.md", "docs/article.md", "docs/kernels/ozaki2-int8.md", "docs/lessons.md",
+PAGES = ("README.md", "docs/advise.md", "docs/article.md", "docs/kernels/cholesky.md", "docs/kernels/ozaki2-int8.md", "docs/kernels/svd_jacobi.md", "docs/lessons.md",
          "docs/limits-of-the-method.md", "docs/measurement.md", "docs/own-operation.md", "docs/peaks.md", "docs/peers.md", "docs/shapes.md", "docs/soak.md", "docs/variants.md")
 BLOCKS = {
     "provenance": article.provenance, "largest": article.largest_with_provenance, "wins": article.wins, "compared": article.compared,
     "clock_checks": article.clock_checks,
     "machine_quality": article.machine_quality, "matmul_peaks": article.matmul_peaks, "second_run": article.second_run, "screen": screens.screen, "shapes": screens.shapes, "predictions": screens.predictions, "programs": programs.programs, "advised": screens.advised, "lessons": lessons.lessons,
     "peers_short": libraries.summary, "cpu_libraries_larger": libraries.of_larger_cpu,
+    "small_solves": lambda: rules.small_batches("solve"), "small_svds": lambda: rules.small_batches("svd"),
+    "single_solves": lambda: rules.small_sizes("solve", "cholesky", "potrf"), "single_svds": lambda: rules.small_sizes("svd", "jacobi", "gram"),
     "ozaki2": rules.ozaki2, "irregular": rules.irregular,
     "peers": libraries.by_origin, "peers_random": libraries.random_sizes,
     "soak_run": soak.run, "own_examples": own.examples, "own_agreement": own.agreement,

@@ -35,6 +35,11 @@ fn numpy_and_scipy_are_measured_and_judged_next_to_gpubench_s_own_variants() {
         "run --ops {ops} --sizes 33 --dtypes all --cache both --density 0.05 --samples 3 --rounds 1 --warmup 1 --no-peaks \
          --backends cpu,numpy --variants numpy/*,cpu/plain --python {python} --quiet --format json --out all"
     ));
+    // An answer with fewer columns than rows, and one with more.
+    folder.succeeds(&format!(
+        "run --ops spgemm --shape 30x7x9,7x30x9 --density 0.2 --samples 3 --rounds 1 --warmup 1 --no-peaks --backends numpy \
+         --python {python} --quiet --format json --out sparse"
+    ));
     let report = folder.report("all");
     let of_numpy = items(&report["rows"]).iter().filter(|row| row["backend"] == "numpy");
     for op in ops.split(',') {

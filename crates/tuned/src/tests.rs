@@ -53,7 +53,7 @@ fn the_sources_compiled_at_start_are_those_of_the_sizes_and_types_of_the_run() {
         ("spmv", any, f64_only, by_rules, &["spmv/csr"]),
         // cuSOLVER's gesvdp converts.
         ("svd", &[17], f64_only, by_rules, &["common/convert", "svd/jacobi-F64"]),
-        ("svd", &[25], f64_only, by_rules, &small),
+        ("svd", &[35], f64_only, by_rules, &small),
         ("matmul", &[100], f64_only, by_rules, &["matmul/dmma-TILE_16X16X64_F64"]),
         ("solve", &[3000], f64_only, by_rules, &["solve/cholesky-SOLVE_F64"]),
         // That of a trial, and cuSOLVER's.

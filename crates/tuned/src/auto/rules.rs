@@ -269,8 +269,8 @@ pub(super) static RULES: &[VariantRule] = &[
     rule("spgemm", "cusparse"),
     rule("spmv", "vector").because("the number of threads per row follows the mean length of rows"),
     rule("spmv", "cusparse").when("if vector is not available"),
-    JACOBI.of(F32).sizes(1, 12),
-    JACOBI.of(F64).sizes(1, 17),
+    JACOBI.of(F32).sizes(1, 21),
+    JACOBI.of(F64).sizes(1, 26),
     rule("svd", "gram")
         .fast_f64()
         .because("most of its work is matrix products and one symmetric eigenproblem"),

@@ -226,7 +226,8 @@ impl AnswerContext<'_> {
         }
         // The footprint counts the answer; twice as much leaves room for entries of a sparse answer beyond the expected.
         let most = 2 * self.op()?.footprint(self.case) + SMALL_BYTES;
-        let arrays = answer_file::read(path, &self.answered.arrays, self.case.n, most).map_err(unreadable)?;
+        let arrays = answer_file::read(path, &self.answered.arrays, self.case.extent("n"), most)
+            .map_err(unreadable)?;
         Ok(WorkerAnswer { fingerprint: data::fingerprint(&arrays), arrays: Some(arrays) })
     }
 }
