@@ -16,10 +16,10 @@ PAGES = ("README.md", "docs/advise.md", "docs/article.md", "docs/kernels/cholesk
 BLOCKS = {
     "provenance": article.provenance, "largest": article.largest_with_provenance, "wins": article.wins, "compared": article.compared,
     "clock_checks": article.clock_checks,
-    "machine_quality": article.machine_quality, "matmul_peaks": article.matmul_peaks, "second_run": article.second_run, "screen": screens.screen, "shapes": screens.shapes, "predictions": screens.predictions, "programs": programs.programs, "advised": screens.advised, "lessons": lessons.lessons,
+    "machine_quality": article.machine_quality, "matmul_peaks": article.matmul_peaks, "second_run": article.second_run, "screen": screens.screen, "shapes": screens.shapes, "predictions": screens.predictions, "programs": programs.programs, "repeated": programs.repeated, "advised": screens.advised, "lessons": lessons.lessons,
     "peers_short": libraries.summary, "cpu_libraries_larger": libraries.of_larger_cpu,
     "small_solves": lambda: rules.small_batches("solve"), "small_svds": lambda: rules.small_batches("svd"),
-    "single_solves": lambda: rules.small_sizes("solve", "cholesky", "potrf"), "single_svds": lambda: rules.small_sizes("svd", "jacobi", "gram"),
+    "single_solves": lambda: rules.small_sizes("solve", (8, 32, 64), "cholesky", "potrf"), "single_svds": lambda: rules.small_sizes("svd", (8, 16, 21, 22, 26, 28, 64), "jacobi", "gram"),
     "ozaki2": rules.ozaki2, "irregular": rules.irregular,
     "peers": libraries.by_origin, "peers_random": libraries.random_sizes,
     "soak_run": soak.run, "own_examples": own.examples, "own_agreement": own.agreement,

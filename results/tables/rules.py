@@ -63,11 +63,11 @@ def small_batches(op):
     return "\n".join(lines + (["", "Without a time: " + "; ".join(refused) + "."] if refused else []))
 
 
-def small_sizes(op, *variants):
-    """Times of variants at small sizes, of one problem."""
+def small_sizes(op, sizes, *variants):
+    """Times of variants at those sizes, of one problem."""
     kept, times = report("h200", "rules", "small"), {}
     for row in kept["rows"]:
-        if row["op"] == op:
+        if row["op"] == op and row["n"] in sizes:
             times.setdefault(row["n"], {})[row["variant"], row["dtype"]] = row["execute"]["median_s"]
     columns = [(variant, dtype) for dtype in ("f32", "f64") for variant in variants]
     lines = [f"{measured_with(kept['environment'])}; device time.", "", "| N | " + " | ".join(f"`{variant}` {dtype}" for variant, dtype in columns) + " |",
