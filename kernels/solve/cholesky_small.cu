@@ -11,6 +11,15 @@ constexpr int TOGETHER = 4;
 __device__ __forceinline__ float inverse(float value) { return 1.0f / value; }
 __device__ __forceinline__ double inverse(double value) { return reciprocal(value); }
 
+// An element of a column. For chips before sm_90, the compiler would load more elements in float64 together than there are
+// registers for.
+template <typename T> __device__ __forceinline__ T element(const T& from) {
+#if __CUDA_ARCH__ < 900
+    if constexpr (sizeof(T) == 8) return const_cast<const volatile T&>(from);
+#endif
+    return from;
+}
+
 // The threads of one system of up to N unknowns, those of a part of a warp or of a whole block.
 template <typename T, int N> struct Team {
     static constexpr bool IN_WARP = N <= WARP;
@@ -48,6 +57,10 @@ __device__ __forceinline__ void substitute(const T (&row)[N], const T (&columns)
                                            const T (&inverses)[N], int i, T (&values)[COUNT],
                                            T (&exchange)[2][TOGETHER]) {
     T known[COUNT];
+#if __CUDA_ARCH__ < 900
+    // Comparisons with i are made anew: kept since the factorisation, they would not fit in the registers.
+    asm volatile("" : "+r"(i));
+#endif
 #pragma unroll
     for (int j = 0; j < N - 1; ++j) {
         Team<T, N>::broadcast(values, known, j, j % 2, exchange);
@@ -105,7 +118,7 @@ __device__ __forceinline__ void solve(const T* __restrict__ a, const T* __restri
         if (i == j) inverses[j] = inverse_pivot;
         row[j] *= inverse_pivot;
 #pragma unroll
-        for (int k = j + 1; k < N; ++k) row[k] -= row[j] * columns[j][k];
+        for (int k = j + 1; k < N; ++k) row[k] -= row[j] * element(columns[j][k]);
     }
     Threads::sync();
     if (system < count && i == 0) infos[system] = failed;

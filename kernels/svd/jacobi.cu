@@ -207,18 +207,19 @@ __device__ __forceinline__ void decompose(const T* matrices, T* lefts, T* all_va
         right[index] = (T)(is_finite ? of_right[columns_by_rank[index / n]][index % n] : nan);
 }
 
-#define ENTRY(type, suffix, side)                                                                             \
-    extern "C" __global__ void __launch_bounds__(side / 2 * LANES)                                            \
+// `blocks` of a size fit in a multiprocessor with registers for all values.
+#define ENTRY(type, suffix, side, blocks)                                                                     \
+    extern "C" __global__ void __launch_bounds__(side / 2 * LANES, blocks)                                    \
         svd_jacobi_##suffix##_##side(const type* __restrict__ matrices, type* __restrict__ lefts,             \
                                      type* __restrict__ values, type* __restrict__ rights,                    \
                                      int* __restrict__ infos, int m, int n) {                                 \
         decompose<type, side>(matrices, lefts, values, rights, infos, m, n);                                  \
     }
-#define ENTRIES(type, suffix) \
-    ENTRY(type, suffix, 8)    \
-    ENTRY(type, suffix, 16)   \
-    ENTRY(type, suffix, 32)   \
-    ENTRY(type, suffix, 64)
+#define ENTRIES(type, suffix)   \
+    ENTRY(type, suffix, 8, 32)  \
+    ENTRY(type, suffix, 16, 20) \
+    ENTRY(type, suffix, 32, 8)  \
+    ENTRY(type, suffix, 64, 3)
 #ifdef F32
 ENTRIES(float, f32)
 #endif
