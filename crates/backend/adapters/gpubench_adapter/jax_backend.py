@@ -210,10 +210,10 @@ def _matmul(precision):
     return (lambda a, b: jnp.matmul(a, b, precision=precision),)
 
 
-def _reduction(a):
+def _reduction(a, axis=None):
     # The sum of elements of 16 bits may exceed their range.
     of = jnp.float32 if a.dtype.itemsize == 2 else None
-    return jnp.sum(a, dtype=of), jnp.mean(a, dtype=of), jnp.std(a)
+    return jnp.sum(a, axis, dtype=of), jnp.mean(a, axis, dtype=of), jnp.std(a, axis)
 
 
 def _solve_by_cholesky(a, b):

@@ -1,7 +1,9 @@
 //! The op reduction by kernels that any CUDA programmer writes: sums by trees in shared memory.
 
 use gpubench_backend::Prepared;
+use gpubench_ops::reduction::Reductions;
 use gpubench_report::case::DType;
+use gpubench_report::error::Unavailable;
 
 use super::dense::{Resident, column};
 use super::{Kernel, Setup, by_real, shaped_of_types};
@@ -26,9 +28,12 @@ pub(super) static KERNELS: &[Kernel] = &[Kernel::own(
 /// Blocks per multiprocessor: as many as it can run at the same time, so that no block waits for another.
 pub const BLOCKS_PER_MULTIPROCESSOR: u32 = 8;
 
-/// Checks that the matrix and the scratch memory of any variant fit.
+/// Checks that all elements are reduced, and that the matrix and the scratch memory of any variant fit.
 pub fn reserve(setup: Setup<'_>) -> Result<()> {
     const SCRATCH: u128 = 1 << 20;
+    if Reductions::of(setup.case).axis.is_some() {
+        return Err(Unavailable::without_fix("the kernel reduces all elements: it takes no axis").into());
+    }
     setup.cuda.reserve(setup.matrix_bytes(1) + SCRATCH)
 }
 
