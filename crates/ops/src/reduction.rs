@@ -174,3 +174,62 @@ const THREADS: f64 = (1 << 18) as f64;
 fn joined(n: f64) -> f64 {
     2.0 * RUN.max(n * n / THREADS) / n
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference;
+
+    /// Returns the case of a shape, its operands and their right answer.
+    fn solved(shape: &str, dtype: DType, seed: u64) -> (Case, Vec<Operand>, Vec<f64>) {
+        let shape = Some(serde_json::from_str(shape).unwrap());
+        let case = Case { shape, ..Case::square("reduction", 1, dtype, seed) };
+        let inputs = Reduction.inputs(&case);
+        let answer = reference::answer(&case, &inputs).unwrap();
+        let numbers = answer[0].dense_slice::<f64>().unwrap().to_vec();
+        (case, inputs, numbers)
+    }
+
+    fn is_right(case: &Case, inputs: &[Operand], numbers: Vec<f64>) -> bool {
+        let answer = [Operand::dense(3, numbers.len() / 3, numbers)];
+        let rounding = gpubench_report::variant::Accuracy::Ieee.rounding(case.dtype);
+        Reduction.check(case, inputs, &answer, rounding).is_ok_and(|checked| checked.is_right())
+    }
+
+    #[test]
+    fn a_wrong_result_of_any_row_or_column_is_rejected() {
+        for dtype in DType::REAL_AND_HALF.iter().copied() {
+            for axis in [0, 1] {
+                let shape = format!(r#"{{"rows":40,"cols":40,"axis":{axis}}}"#);
+                let (case, inputs, right) = solved(&shape, dtype, 1);
+                assert!(is_right(&case, &inputs, right.clone()), "{case}");
+                for index in 0..right.len() {
+                    let mut wrong = right.clone();
+                    wrong[index] *= 1.0 - 1.0 / 40.0;
+                    assert!(!is_right(&case, &inputs, wrong), "{case}: number {index}");
+                }
+                let other_axis = shape.replace(&format!("axis\":{axis}"), &format!("axis\":{}", 1 - axis));
+                for (other, seed) in [(&other_axis, 1), (&shape, 2)] {
+                    assert!(
+                        !is_right(&case, &inputs, solved(other, dtype, seed).2),
+                        "{case}: {other} {seed}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_work_of_an_axis_counts_three_numbers_per_result() {
+        for (axis, results) in [(0, 5), (1, 7)] {
+            let (case, _, numbers) =
+                solved(&format!(r#"{{"rows":7,"cols":5,"axis":{axis}}}"#), DType::F32, 1);
+            assert_eq!((numbers.len(), Reductions::of(&case).count()), (3 * results, results));
+            let bytes = 35 * 4 + 24 * results;
+            assert_eq!(
+                (Reduction.work(&case).bytes, Reduction.footprint(&case)),
+                (bytes as f64, bytes as u128)
+            );
+        }
+    }
+}

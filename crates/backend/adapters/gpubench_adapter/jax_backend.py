@@ -2,6 +2,7 @@
 
 import pkgutil
 import re
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -139,6 +140,8 @@ class JaxOps:
     def built_in_job(self, variant, case, operands):
         function, *forms = self.JOBS[case.op, variant]
         function = transform_of(jnp.fft, case) if function is jnp.fft.fft2 else of_factors(function, case)
+        if case.axis is not None:
+            function = partial(function, axis=case.axis)
         job = Job(self.storage, operands, None, *forms)
         # A function of its own per job, because JAX keeps what it has compiled for a function.
         own = jax.jit(lambda *inputs: function(*inputs))

@@ -137,9 +137,10 @@ def check_shaped(test, op, n, dtype, inputs, arrays, shape, approximate=False):
     if op == "spgemm":
         return check(test, op, n, dtype, inputs, arrays, approximate)
     if op == "reduction":
-        a, axis = np.asarray(inputs[0], np.float64), dims.get("axis")
-        wanted = np.stack([function(a, axis=axis).reshape(-1) for function in (np.sum, np.mean, np.std)])
-        test.assertEqual(arrays[0].shape, wanted.shape)
+        a, tolerance = np.asarray(inputs[0], np.float64), tolerance_of(np.float32 if approximate else dtype)
+        wanted = np.stack([function(a, axis=dims.get("axis")).reshape(-1) for function in (np.sum, np.mean, np.std)])
+        test.assertEqual([(array.shape, array.dtype) for array in arrays], [(wanted.shape, wanted.dtype)])
+        return np.testing.assert_allclose(arrays[0], wanted, rtol=tolerance, atol=tolerance * max(1.0, wanted.max()))
     for array in arrays:
         test.assertEqual((array.ndim, len(array) % dims["batch"]), (2, 0))
     split = lambda stacked: zip(*(np.split(matrix, dims["batch"]) for matrix in stacked))

@@ -104,7 +104,9 @@ fn along_axis<T: Element>(
         for index in 0..count {
             let total = match of_rows {
                 true => parts[index],
-                false => (0..blocks).map(|b| parts[b * cols + index]).fold(Moments::default(), Moments::merge),
+                false => {
+                    (0..blocks).map(|b| parts[b * cols + index]).fold(Moments::default(), Moments::merge)
+                }
             };
             for (row, number) in [total.sum(), total.mean(), total.std()].into_iter().enumerate() {
                 results[0][row * count + index] = number;
