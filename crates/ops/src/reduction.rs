@@ -192,7 +192,7 @@ mod tests {
 
     fn is_right(case: &Case, inputs: &[Operand], numbers: Vec<f64>) -> bool {
         let answer = [Operand::dense(3, numbers.len() / 3, numbers)];
-        let rounding = gpubench_report::variant::Accuracy::Ieee.rounding(case.dtype);
+        let rounding = gpubench_report::Accuracy::Ieee.rounding(case.dtype);
         Reduction.check(case, inputs, &answer, rounding).is_ok_and(|checked| checked.is_right())
     }
 

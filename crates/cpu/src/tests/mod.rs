@@ -257,7 +257,7 @@ fn rows_and_columns_are_reduced_or_refused_by_every_variant() {
                 let inputs = op::find("reduction").unwrap().inputs(&case);
                 let has = |variant: &&Variant| variant.op == "reduction" && variant.dtypes.contains(&dtype);
                 for variant in variants().iter().filter(has) {
-                    let job = workers.of(variant).prepare(&variant.name, &case, &inputs);
+                    let job = workers.of(variant).prepare(&variant.name, &case, &mut inputs.clone());
                     if variant.name == "ndarray" {
                         assert!(matches!(job, Err(crate::CellError::Unavailable(_))));
                         continue;
