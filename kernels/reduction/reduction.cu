@@ -3,7 +3,8 @@
 // `moments` reads the elements once: sums of d and d * d where d = x - shift (Chan, Golub and LeVeque 1983). The
 // shift is the median of three elements, so that little cancels when the mean is far from zero and an outlier does no
 // harm. Partial sums are doubles, added in an order that depends only on the grid. Blocks post theirs for block 0,
-// which waits for them. `partial_*` and `finish` are the textbook method: they read the elements once per statistic.
+// which waits for them. `rows_*` and `columns_*` do the same for each row or column of a matrix. `partial_*` and `finish`
+// are the textbook method: they read the elements once per statistic.
 
 #include "common.cuh"
 
@@ -12,9 +13,9 @@ constexpr int THREADS = 256;
 
 template <typename T> struct Run {
     T sum = 0, squares = 0;
-    __device__ __forceinline__ void add(const Pack<T>& pack, T shift) {
+    template <typename V> __device__ __forceinline__ void add(const V& pack, T shift) {
 #pragma unroll
-        for (int lane = 0; lane < Pack<T>::WIDTH; ++lane) add(pack.v[lane], shift);
+        for (int lane = 0; lane < V::WIDTH; ++lane) add(pack.v[lane], shift);
     }
     __device__ __forceinline__ void add(T x, T shift) {
         const T d = x - shift;
@@ -49,26 +50,29 @@ template <int BLOCK> __device__ __forceinline__ double2 block_sums(double sum, d
     return make_double2(sum, squares);
 }
 
-// The median of the first, the middle and the last element. One that is not finite, or so large that a difference could
-// overflow, counts as zero, so that the shift does not change the IEEE result of the sums.
-template <typename T> __device__ __forceinline__ T shift_for(const T* __restrict__ x, u64 n) {
+// A value to subtract from elements. One that is not finite, or so large that a difference could overflow, counts as zero, so
+// that the IEEE result of sums stays the same.
+template <typename T> __device__ __forceinline__ T as_shift(T value) {
     const T most = sizeof(T) == 4 ? (T)1e18 : (T)1e150;
-    T a = x[0], b = x[n / 2], c = x[n - 1];
-    if (!(fabs(a) < most)) a = 0;
-    if (!(fabs(b) < most)) b = 0;
-    if (!(fabs(c) < most)) c = 0;
+    return fabs(value) < most ? value : (T)0;
+}
+
+// The median of the first, the middle and the last of n elements at a distance of `stride`.
+template <typename T> __device__ __forceinline__ T shift_for(const T* __restrict__ x, u64 n, u64 stride = 1) {
+    const T a = as_shift(x[0]), b = as_shift(x[n / 2 * stride]), c = as_shift(x[(n - 1) * stride]);
     const T low = a < b ? a : b, high = a < b ? b : a, upper = high < c ? high : c;
     return low < upper ? upper : low;
 }
 
-// Writes sum, mean and deviation from the sums of d and d * d.
+// Writes sum, mean and deviation from the sums of d and d * d, at a distance of `stride`.
 template <typename T>
-__device__ __forceinline__ void write_statistics(double sum, double squares, T shift, u64 n, double inverse, double* out) {
+__device__ __forceinline__ void write_statistics(double sum, double squares, T shift, u64 n, double inverse, double* out,
+                                                 u64 stride = 1) {
     const double mean = sum * inverse;
     const double variance = squares * inverse - mean * mean;
     out[0] = fma((double)n, (double)shift, sum);
-    out[1] = (double)shift + mean;
-    out[2] = sqrt(variance < 0 ? 0.0 : variance);  // not a number stays so
+    out[stride] = (double)shift + mean;
+    out[2 * stride] = sqrt(variance < 0 ? 0.0 : variance);  // not a number stays so
 }
 
 // The sums of a block on their way to block 0: four words, each with half a double below and SENT above. A word arrives
@@ -212,6 +216,200 @@ ONE_PASS(float, f32)
 #endif
 #ifdef ONE_PASS_F64
 ONE_PASS(double, f64)
+#endif
+
+// The largest access of a thread whose rows begin at multiples of 16 bytes (WIDTH elements), or one element.
+template <typename T, int COUNT> struct alignas(COUNT * sizeof(T)) Group {
+    static constexpr int WIDTH = COUNT;
+    T v[COUNT];
+};
+
+// Where the statistics of `count` rows or columns of n elements go: three rows of `out`, or, if several blocks along y share a
+// result, its sums of d and d * d to a row of `partials` per block.
+struct Results {
+    u64 count, n;
+    double inverse;
+    double2* partials;
+    double* out;
+    template <typename T> __device__ __forceinline__ void put(u64 result, double2 sums, T shift) const {
+        if (gridDim.y == 1) write_statistics(sums.x, sums.y, shift, n, inverse, out + result, count);
+        else partials[blockIdx.y * count + result] = sums;
+    }
+};
+
+// Threads per block of the kernels for rows and columns.
+constexpr int AXIS_BLOCK = 256;
+
+// Rows of at most LANES groups of elements per step, each by LANES neighbouring threads. The elements stay in registers: first
+// their mean, then their deviations from it.
+template <typename T, int LANES, int WIDTH>
+__device__ __forceinline__ void short_rows(const T* __restrict__ x, u64 rows, u64 cols, double inverse, double* out) {
+    using V = Group<T, WIDTH>;
+    // A warp has up to 16 elements per thread of one row; fewer threads have one group of each of four rows.
+    constexpr int STEPS = LANES == WARP ? 16 / WIDTH : 1, TOGETHER = LANES == WARP ? 1 : 4;
+    constexpr int TEAMS = AXIS_BLOCK / LANES;
+    const u32 lane = threadIdx.x % LANES, packs = (u32)(cols / WIDTH);
+    const u64 first = blockIdx.x * (u64)(TEAMS * TOGETHER) + threadIdx.x / LANES;
+    V pack[TOGETHER][STEPS];
+#pragma unroll
+    for (int t = 0; t < TOGETHER; ++t)
+#pragma unroll
+        for (int step = 0; step < STEPS; ++step) {
+            const u64 row = first + t * TEAMS;
+            const u32 index = lane + step * LANES;
+            if (row < rows && index < packs) pack[t][step] = reinterpret_cast<const V*>(x + row * cols)[index];
+        }
+#pragma unroll
+    for (int t = 0; t < TOGETHER; ++t) {
+        const u64 row = first + t * TEAMS;
+        Run<T> run;
+#pragma unroll
+        for (int step = 0; step < STEPS; ++step)
+            if (row < rows && lane + step * LANES < packs) run.add(pack[t][step], (T)0);
+        double sum = run.sum;
+#pragma unroll
+        for (int mask = LANES / 2; mask > 0; mask /= 2) sum += __shfl_xor_sync(EVERY_LANE, sum, mask);
+        const T center = as_shift((T)(sum * inverse));
+        run = {};
+#pragma unroll
+        for (int step = 0; step < STEPS; ++step)
+            if (row < rows && lane + step * LANES < packs) run.add(pack[t][step], center);
+        double of_d = run.sum, squares = run.squares;
+#pragma unroll
+        for (int mask = LANES / 2; mask > 0; mask /= 2) {
+            of_d += __shfl_xor_sync(EVERY_LANE, of_d, mask);
+            squares += __shfl_xor_sync(EVERY_LANE, squares, mask);
+        }
+        if (lane == 0 && row < rows) write_statistics(of_d, squares, center, cols, inverse, out + row, rows);
+    }
+}
+
+// Long rows: a block per row, or several along y.
+template <typename T, int WIDTH>
+__device__ __forceinline__ void long_rows(const T* __restrict__ x, u64 cols, const Results& results) {
+    using V = Group<T, WIDTH>;
+    constexpr int UNROLL = WIDTH == 1 ? 8 : 4, TILE = UNROLL * AXIS_BLOCK;
+    const T* row = x + blockIdx.x * cols;
+    const V* packed = reinterpret_cast<const V*>(row);
+    const u64 packs = cols / WIDTH;
+    u64 at = blockIdx.y * (u64)TILE + threadIdx.x;
+    // The loads of the first tile are in flight while the shift is computed.
+    V pack[UNROLL];
+#pragma unroll
+    for (int u = 0; u < UNROLL; ++u)
+        if (at + u * AXIS_BLOCK < packs) pack[u] = packed[at + u * AXIS_BLOCK];
+    const T shift = shift_for(row, cols);
+    double sum = 0, squares = 0;
+    while (at < packs) {
+        Run<T> run;
+#pragma unroll
+        for (int u = 0; u < UNROLL; ++u)
+            if (at + u * AXIS_BLOCK < packs) run.add(pack[u], shift);
+        sum += run.sum;
+        squares += run.squares;
+        at += gridDim.y * (u64)TILE;
+#pragma unroll
+        for (int u = 0; u < UNROLL; ++u)
+            if (at + u * AXIS_BLOCK < packs) pack[u] = packed[at + u * AXIS_BLOCK];
+    }
+    const double2 total = block_sums<AXIS_BLOCK>(sum, squares);
+    if (threadIdx.x == 0) results.put(blockIdx.x, total, shift);
+}
+
+// Columns: `across` neighbouring threads have a group of columns each, and the block's other threads further rows.
+template <typename T, int WIDTH>
+__device__ __forceinline__ void columns(const T* __restrict__ x, u64 rows, u64 cols, u32 across, const Results& results) {
+    using V = Group<T, WIDTH>;
+    constexpr int UNROLL = 8;
+    __shared__ double2 parts[AXIS_BLOCK * WIDTH];
+    const u32 down = AXIS_BLOCK / across, y = threadIdx.x / across;
+    const u64 first_col = blockIdx.x * (u64)across * WIDTH, col = first_col + threadIdx.x % across * WIDTH;
+    T shift[WIDTH];
+    double sum[WIDTH] = {}, squares[WIDTH] = {};
+    if (col < cols) {
+#pragma unroll
+        for (int lane = 0; lane < WIDTH; ++lane) shift[lane] = shift_for(x + col + lane, rows, cols);
+        const u64 stride = (u64)gridDim.y * down;
+        for (u64 row = blockIdx.y * (u64)down + y; row < rows; row += UNROLL * stride) {
+            V pack[UNROLL];
+#pragma unroll
+            for (int u = 0; u < UNROLL; ++u)
+                if (row + u * stride < rows) pack[u] = *reinterpret_cast<const V*>(x + (row + u * stride) * cols + col);
+#pragma unroll
+            for (int lane = 0; lane < WIDTH; ++lane) {
+                Run<T> run;
+#pragma unroll
+                for (int u = 0; u < UNROLL; ++u)
+                    if (row + u * stride < rows) run.add(pack[u].v[lane], shift[lane]);
+                sum[lane] += run.sum;
+                squares[lane] += run.squares;
+            }
+        }
+    }
+#pragma unroll
+    for (int lane = 0; lane < WIDTH; ++lane)
+        parts[threadIdx.x * WIDTH + lane] = make_double2(sum[lane], squares[lane]);
+    __syncthreads();
+    const u64 mine = first_col + threadIdx.x;
+    if (threadIdx.x >= across * WIDTH || mine >= cols) return;
+    double2 total = make_double2(0, 0);
+    for (u32 part = threadIdx.x; part < AXIS_BLOCK * WIDTH; part += across * WIDTH) {
+        total.x += parts[part].x;
+        total.y += parts[part].y;
+    }
+    results.put(mine, total, shift_for(x + mine, rows, cols));
+}
+
+// Adds the sums of the blocks that share a result, one thread per result. Results are `apart` elements from each other, and
+// the elements of a result `stride`.
+template <typename T>
+__device__ __forceinline__ void finish_axis(const T* __restrict__ x, u64 apart, u64 stride, u32 blocks, const Results& results) {
+    const u64 result = grid_thread();
+    if (result >= results.count) return;
+    double2 total = make_double2(0, 0);
+    for (u32 block = 0; block < blocks; ++block) {
+        const double2 sums = results.partials[block * results.count + result];
+        total.x += sums.x;
+        total.y += sums.y;
+    }
+    results.put(result, total, shift_for(x + result * apart, results.n, stride));
+}
+
+#define SHORT_ROWS(type, suffix, LANES, WIDTH)                                                                 \
+    extern "C" __global__ void __launch_bounds__(AXIS_BLOCK, 4)                                                   \
+        short_rows_##suffix##_##LANES##_##WIDTH(const type* x, u64 rows, u64 cols, double inverse, double* out) { \
+        short_rows<type, LANES, WIDTH>(x, rows, cols, inverse, out);                                           \
+    }
+#define LONG_AXIS(type, suffix, WIDTH)                                                                         \
+    extern "C" __global__ void __launch_bounds__(AXIS_BLOCK)                                                   \
+        long_rows_##suffix##_##WIDTH(const type* x, u64 rows, u64 cols, double inverse, double2* partials, double* out) { \
+        long_rows<type, WIDTH>(x, cols, {rows, cols, inverse, partials, out});                                 \
+    }                                                                                                          \
+    extern "C" __global__ void __launch_bounds__(AXIS_BLOCK)                                                   \
+        columns_##suffix##_##WIDTH(const type* x, u64 rows, u64 cols, double inverse, double2* partials, double* out, u32 across) { \
+        columns<type, WIDTH>(x, rows, cols, across, {cols, rows, inverse, partials, out});                     \
+    }
+#define EVERY_SHORT(type, suffix, WIDTH)     \
+    SHORT_ROWS(type, suffix, 1, WIDTH)       \
+    SHORT_ROWS(type, suffix, 2, WIDTH)       \
+    SHORT_ROWS(type, suffix, 4, WIDTH)       \
+    SHORT_ROWS(type, suffix, 8, WIDTH)       \
+    SHORT_ROWS(type, suffix, 16, WIDTH)      \
+    SHORT_ROWS(type, suffix, 32, WIDTH)
+#define AXIS(type, suffix, WIDTH)            \
+    EVERY_SHORT(type, suffix, 1)             \
+    EVERY_SHORT(type, suffix, WIDTH)         \
+    LONG_AXIS(type, suffix, 1)               \
+    LONG_AXIS(type, suffix, WIDTH)           \
+    extern "C" __global__ void __launch_bounds__(AXIS_BLOCK)                                                   \
+        finish_axis_##suffix(const type* x, u64 count, u64 n, double inverse, double2* partials, double* out, u64 apart, u64 stride, u32 blocks) { \
+        finish_axis(x, apart, stride, blocks, {count, n, inverse, partials, out});                             \
+    }
+#ifdef AXIS_F32
+AXIS(float, f32, 4)
+#endif
+#ifdef AXIS_F64
+AXIS(double, f64, 2)
 #endif
 
 #ifdef THREE_PASS

@@ -42,7 +42,7 @@ pub mod matmul;
 pub mod matrix;
 pub mod own;
 pub mod peak_share;
-mod reduction;
+pub mod reduction;
 pub mod reference;
 mod sines;
 mod solve;

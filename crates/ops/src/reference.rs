@@ -15,6 +15,7 @@ use rustfft::{FftNum, FftPlanner};
 use crate::SINES;
 use crate::fft::Transforms;
 use crate::matmul::Products;
+use crate::reduction::Reductions;
 
 /// `f32` or `f64`, as a type to compute in.
 pub(crate) trait WorkingPrecision: Real + FftNum + RealField + Number {}
@@ -147,7 +148,13 @@ pub(crate) fn computed_in<T: Element<Wide = f64>, W: WorkingPrecision>(
         }
         "sin" | "host-loop" => rounded::<T, W>(n, n, &sines(dense(0)?, 1)),
         "transfer-loop" => rounded::<T, W>(n, n, &sines(dense(0)?, SINES)),
-        "reduction" => Operand::dense(3, 1, moments(&dense(0)?, pairwise_sum).to_vec()),
+        "reduction" => {
+            let (reductions, a) = (Reductions::of(case), dense(0)?);
+            let of_result = |index| moments(&reductions.elements(&a, index), pairwise_sum);
+            let results: Vec<[f64; 3]> = (0..reductions.count()).map(of_result).collect();
+            let rows = (0..3).flat_map(|row| results.iter().map(move |result| result[row])).collect();
+            Operand::dense(3, reductions.count(), rows)
+        }
         "fft" => {
             let transforms = Transforms::of(case);
             let values = dense(0)?.into_iter().map(|x| Complex::new(x, W::default())).collect();

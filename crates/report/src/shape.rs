@@ -8,7 +8,7 @@ use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// The names of dimensions in the order in which texts and files have them; those that follow are words, such as a layout.
-const ORDER: [&str; 11] = ["m", "n", "k", "rows", "cols", "nx", "ny", "nz", RHS, BATCH, LAYOUT];
+const ORDER: [&str; 12] = ["m", "n", "k", "rows", "cols", "nx", "ny", "nz", RHS, BATCH, LAYOUT, AXIS];
 
 /// Name of the number of problems of one shape that one execution computes.
 pub const BATCH: &str = "batch";
@@ -19,6 +19,9 @@ pub const RHS: &str = "rhs";
 /// Name of the layout of the operands of a product: `nn`, `nt`, `tn` or `tt`, where `t` is an operand that is stored transposed.
 pub const LAYOUT: &str = "layout";
 
+/// Name of the axis along which a matrix is reduced, as NumPy counts: 0 leaves one result per column, 1 one per row.
+pub const AXIS: &str = "axis";
+
 /// The value of a dimension.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "WrittenDimension")]
@@ -27,7 +30,7 @@ pub enum Dimension {
     Fixed(u64),
     /// A multiple of the size N: `N`, `16N`.
     OfSize(u64),
-    /// A word that is no extent, such as a layout.
+    /// A word that is no extent: a layout, or the number of an axis.
     Word(String),
 }
 
@@ -65,6 +68,8 @@ impl FromStr for Dimension {
         match text.strip_suffix('N') {
             Some("") => Ok(Dimension::OfSize(1)),
             Some(digits) if is_number(digits) => Ok(Dimension::OfSize(number(digits)?)),
+            // The only number that is no extent: an axis.
+            _ if text == "0" => Ok(Dimension::Word(text.to_owned())),
             _ if !text.is_empty() && is_number(text) => Ok(Dimension::Fixed(number(text)?)),
             _ if is_name(text) => Ok(Dimension::Word(text.to_owned())),
             _ => bail!(
@@ -92,18 +97,22 @@ impl Shape {
     pub fn of(dimensions: impl IntoIterator<Item = (String, Dimension)>) -> anyhow::Result<Shape> {
         let rank = |name: &str| ORDER.iter().position(|known| *known == name).unwrap_or(ORDER.len());
         let mut all: Vec<(String, Dimension)> = dimensions.into_iter().collect();
-        for (name, extent) in &all {
+        for (name, extent) in &mut all {
+            if name == AXIS && *extent == Dimension::Fixed(1) {
+                *extent = Dimension::Word("1".to_owned());
+            }
             ensure!(
                 is_name(name),
                 "'{name}' is no name of a dimension: names are words such as m, rows or batch"
             );
             let has_word = matches!(extent, Dimension::Word(_));
             ensure!(
-                has_word == (rank(name) >= rank(LAYOUT)),
+                has_word == [LAYOUT, AXIS].contains(&name.as_str()),
                 "{name} cannot be {extent}: give {}",
-                match has_word {
-                    true => "a number or a multiple of N",
-                    false => "a word",
+                match (has_word, name.as_str()) {
+                    (true, _) => "a number of at least 1, or a multiple of N",
+                    (false, AXIS) => "0 or 1",
+                    (false, _) => "a word",
                 }
             );
         }
@@ -178,6 +187,7 @@ impl fmt::Display for Shape {
         let mut before = "";
         for (name, extent) in &self.0 {
             match (name.as_str(), extent) {
+                (AXIS, axis) => write!(f, "{before}{name} {axis}")?,
                 (_, Dimension::Word(word)) => write!(f, "{before}{word}")?,
                 (BATCH | RHS, _) => write!(f, "{before}{name} {extent}")?,
                 _ => write!(f, "{}{extent}", if before.is_empty() { "" } else { "x" })?,
@@ -198,6 +208,8 @@ impl Serialize for Dimension {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Dimension::Fixed(extent) => serializer.serialize_u64(*extent),
+            Dimension::Word(axis) if axis == "0" => serializer.serialize_u64(0),
+            Dimension::Word(axis) if axis == "1" => serializer.serialize_u64(1),
             _ => serializer.collect_str(self),
         }
     }
@@ -265,11 +277,30 @@ mod tests {
     }
 
     #[test]
+    fn an_axis_is_a_number_in_files_and_follows_the_dimensions() {
+        for axis in ["0", "1"] {
+            let reduced = shape(&[("axis", axis), ("rows", "N"), ("cols", "32")]).unwrap();
+            assert_eq!((reduced.to_string(), reduced.word(AXIS)), (format!("Nx32 axis {axis}"), Some(axis)));
+            let json = serde_json::to_string(&reduced).unwrap();
+            assert_eq!(json, format!(r#"{{"rows":"N","cols":32,"axis":{axis}}}"#));
+            assert_eq!(serde_json::from_str(&json).ok(), Some(reduced));
+        }
+    }
+
+    #[test]
     fn what_is_no_shape_is_refused() {
-        for wrong in [&[("m", "4"), ("m", "5")][..], &[("m", "nt")], &[("layout", "4")], &[], &[("Q", "4")]] {
+        for wrong in [
+            &[("m", "4"), ("m", "5")][..],
+            &[("m", "nt")],
+            &[("layout", "4")],
+            &[("m", "0")],
+            &[("m", "4"), ("axis", "2")],
+            &[],
+            &[("Q", "4")],
+        ] {
             assert!(shape(wrong).is_err(), "{wrong:?}");
         }
-        for wrong in ["0", "00", "0N", "-1", "1.5", "NN", "N16", "", "99999999999999999999", "\u{7}"] {
+        for wrong in ["00", "0N", "-1", "1.5", "NN", "N16", "", "99999999999999999999", "\u{7}"] {
             assert!(wrong.parse::<Dimension>().is_err(), "{wrong:?}");
         }
     }

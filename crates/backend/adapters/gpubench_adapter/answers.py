@@ -28,8 +28,8 @@ def columns(arrays):
 
 
 def moments(numbers):
-    """Returns sum, mean and standard deviation as the answer of a reduction: float64 for every element type."""
-    return columns([np.array([float(widened(number)) for number in numbers], np.float64)])
+    """Returns sums, means and standard deviations as the three rows of a reduction's answer: float64 for every element type."""
+    return [np.stack([np.asarray(widened(number), np.float64).reshape(-1) for number in numbers])]
 
 
 def factors(arrays):

@@ -211,13 +211,13 @@ def _posv(backend, case, operands):
     return Job(backend.storage, operands, lapack.posv, finish=answers.columns)
 
 
-def _moments(a):
-    return cupy.sum(a), cupy.mean(a), cupy.std(a)
+def _moments(a, **along):
+    return cupy.sum(a, **along), cupy.mean(a, **along), cupy.std(a, **along)
 
 
-def _moments_of_half(a):
+def _moments_of_half(a, **along):
     # The sums, also that of squares for the deviation, may exceed float16.
-    return cupy.sum(a, dtype=cupy.float32), cupy.mean(a, dtype=cupy.float32), cupy.std(a, dtype=cupy.float32)
+    return tuple(function(a, dtype=cupy.float32, **along) for function in (cupy.sum, cupy.mean, cupy.std))
 
 
 _default_reduction = moments_of(_moments, _moments_of_half)

@@ -2,6 +2,7 @@
 
 import pkgutil
 import re
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -139,6 +140,8 @@ class JaxOps:
     def built_in_job(self, variant, case, operands):
         function, *forms = self.JOBS[case.op, variant]
         function = transform_of(jnp.fft, case) if function is jnp.fft.fft2 else of_factors(function, case)
+        if case.axis is not None:
+            function = partial(function, axis=case.axis)
         job = Job(self.storage, operands, None, *forms)
         # A function of its own per job, because JAX keeps what it has compiled for a function.
         own = jax.jit(lambda *inputs: function(*inputs))
@@ -210,10 +213,10 @@ def _matmul(precision):
     return (lambda a, b: jnp.matmul(a, b, precision=precision),)
 
 
-def _reduction(a):
+def _reduction(a, axis=None):
     # The sum of elements of 16 bits may exceed their range.
     of = jnp.float32 if a.dtype.itemsize == 2 else None
-    return jnp.sum(a, dtype=of), jnp.mean(a, dtype=of), jnp.std(a)
+    return jnp.sum(a, axis, dtype=of), jnp.mean(a, axis, dtype=of), jnp.std(a, axis)
 
 
 def _solve_by_cholesky(a, b):

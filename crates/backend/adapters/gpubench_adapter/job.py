@@ -119,9 +119,15 @@ def call_of(function, parts=None, finish=None):
     return lambda backend, case, operands: Job(backend.storage, operands, function, parts, finish)
 
 
-def moments_of(function, of_half):
-    """Returns the preparation of a reduction, by the second function for elements of 16 bits."""
-    return lambda backend, case, operands: call_of(of_half if case.is_half else function, list, answers.moments)(backend, case, operands)
+def moments_of(function, of_half, name="axis"):
+    """Returns the preparation of a reduction, by the second function for elements of 16 bits; `name` is the module's for an axis."""
+
+    def prepare(backend, case, operands):
+        along = {} if case.axis is None else {name: case.axis}
+        call = partial(of_half if case.is_half else function, **along)
+        return call_of(call, list, answers.moments)(backend, case, operands)
+
+    return prepare
 
 
 def transform_of(fft, case, axes="axes"):

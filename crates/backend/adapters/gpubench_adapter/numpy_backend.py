@@ -152,13 +152,13 @@ def _ufuncs_out(backend, case, operands):
     return serial(Job(backend.storage, operands, call, outputs=[c, t]))
 
 
-def _moments(a):
-    return np.sum(a), np.mean(a), np.std(a)
+def _moments(a, **along):
+    return np.sum(a, **along), np.mean(a, **along), np.std(a, **along)
 
 
-def _moments_of_half(a):
+def _moments_of_half(a, **along):
     # Sums in float16 overflow, and NumPy's sums of float16 in float32 are too inexact for N = 10000.
-    return np.sum(a, dtype=np.float64), np.mean(a, dtype=np.float64), np.std(a, dtype=np.float64)
+    return tuple(function(a, dtype=np.float64, **along) for function in (np.sum, np.mean, np.std))
 
 
 def _scipy_fft(function, finish=None):

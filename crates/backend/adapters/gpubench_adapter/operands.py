@@ -75,6 +75,11 @@ class Case:
         return ("nx", "ny") if self.shape is None else tuple(name for name in ("nx", "ny", "nz") if name in self.shape)
 
     @property
+    def axis(self):
+        """The axis along which a matrix is reduced; None for all elements."""
+        return None if self.shape is None else self.shape.get("axis")
+
+    @property
     def transposed(self):
         """Whether the first and the second factor of a product are stored transposed."""
         layout = self.shape.get("layout", "nn") if self.shape is not None else "nn"
@@ -206,8 +211,9 @@ def footprint(case):
             short = min(case.extent("m"), case.extent("n"))
             # The smaller of U and V, and the singular values.
             elements += case.extent(BATCH) * (short + 1) * short
-        # The answer of a reduction has three numbers in float64.
-        return elements * case.dtype.itemsize + (24 if case.op == "reduction" else 0)
+        # The answer of a reduction has three numbers in float64 per result.
+        results = 1 if case.axis is None else case.extent(("cols", "rows")[case.axis])
+        return elements * case.dtype.itemsize + (24 * results if case.op == "reduction" else 0)
     item, (m, n) = case.dtype.itemsize, (case.extent("m"), case.extent("n"))
     if case.op == "spmv":
         return int((item + 4) * case.density * m * n) + 4 * (m + 1) + item * (m + n)

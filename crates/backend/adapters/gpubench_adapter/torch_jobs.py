@@ -24,24 +24,24 @@ def _elementwise(a, b):
     return a * b + torch.sin(a) + torch.cos(b)
 
 
-def _reduction(a):
-    return a.sum(), a.mean(), a.std(correction=0)
+def _reduction(a, **along):
+    return a.sum(**along), a.mean(**along), a.std(correction=0, **along)
 
 
-def _reduction_of_half(a):
+def _reduction_of_half(a, **along):
     # The sum may exceed float16.
-    return a.sum(dtype=torch.float32), a.mean(dtype=torch.float32), a.std(correction=0)
+    return a.sum(dtype=torch.float32, **along), a.mean(dtype=torch.float32, **along), a.std(correction=0, **along)
 
 
-def _std_mean(a):
-    total = a.sum()
-    std, mean = torch.std_mean(a, correction=0)
+def _std_mean(a, **along):
+    total = a.sum(**along)
+    std, mean = torch.std_mean(a, correction=0, **along)
     return total, mean, std
 
 
-def _std_mean_of_half(a):
-    total = a.sum(dtype=torch.float32)
-    std, mean = torch.std_mean(a, correction=0)
+def _std_mean_of_half(a, **along):
+    total = a.sum(dtype=torch.float32, **along)
+    std, mean = torch.std_mean(a, correction=0, **along)
     return total, mean, std
 
 
@@ -51,6 +51,8 @@ def _compiled(function, mode=None, parts=None, finish=None, of_half=None):
     def prepare(backend, case, operands):
         import torch._dynamo
 
+        if case.axis is not None:
+            raise Unavailable("the compiled reduction takes no axis", "choose the variant eager")
         # Beyond the limit, 8 shapes per function, PyTorch would run the function without compiling it, and say nothing.
         torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 1 << 20
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(backend.folder, "torchinductor")
@@ -152,8 +154,8 @@ JOBS = {
     ("elementwise", "compile-reduce-overhead"): _compiled(_elementwise, "reduce-overhead"),
     ("sin", "eager"): call_of(torch.sin),
     ("sin", "out"): into(torch.sin),
-    ("reduction", "eager"): moments_of(_reduction, _reduction_of_half),
-    ("reduction", "std-mean"): moments_of(_std_mean, _std_mean_of_half),
+    ("reduction", "eager"): moments_of(_reduction, _reduction_of_half, "dim"),
+    ("reduction", "std-mean"): moments_of(_std_mean, _std_mean_of_half, "dim"),
     ("reduction", "compile"): _compiled(_reduction, None, list, answers.moments, _reduction_of_half),
     ("reduction", "compile-reduce-overhead"): _compiled(_reduction, "reduce-overhead", list, answers.moments, _reduction_of_half),
     ("fft", "fft2"): spectrum(torch.fft, "dim"),

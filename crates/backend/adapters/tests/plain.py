@@ -20,7 +20,7 @@ SHAPES = {
         dict(m=7, n=5, k="2N", layout=layout, **batch) for layout in ("nn", "nt", "tn", "tt") for batch in ({}, {"batch": 3})
     ] + [dict(m=1, n="N", k=4, batch="N")],
     "elementwise": [dict(rows="N", cols=4)],
-    "reduction": [dict(rows=4, cols="N")],
+    "reduction": [dict(rows=4, cols="N", **axis) for axis in ({}, {"axis": 0}, {"axis": 1})],
     "fft": [
         dict(nx="N"),
         dict(nx=8, batch="N"),
@@ -136,6 +136,11 @@ def check_shaped(test, op, n, dtype, inputs, arrays, shape, approximate=False):
     dims = extents(shape, n)
     if op == "spgemm":
         return check(test, op, n, dtype, inputs, arrays, approximate)
+    if op == "reduction":
+        a, tolerance = np.asarray(inputs[0], np.float64), tolerance_of(np.float32 if approximate else dtype)
+        wanted = np.stack([function(a, axis=dims.get("axis")).reshape(-1) for function in (np.sum, np.mean, np.std)])
+        test.assertEqual([(array.shape, array.dtype) for array in arrays], [(wanted.shape, wanted.dtype)])
+        return np.testing.assert_allclose(arrays[0], wanted, rtol=tolerance, atol=tolerance * max(1.0, wanted.max()))
     for array in arrays:
         test.assertEqual((array.ndim, len(array) % dims["batch"]), (2, 0))
     split = lambda stacked: zip(*(np.split(matrix, dims["batch"]) for matrix in stacked))

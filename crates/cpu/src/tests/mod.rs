@@ -242,6 +242,36 @@ fn every_variant_of_sparse_products_is_right_at_any_shape() {
 }
 
 #[test]
+fn rows_and_columns_are_reduced_or_refused_by_every_variant() {
+    with_stack(|| {
+        let mut workers = Workers::default();
+        let shapes =
+            [(1, 1), (1, 500), (500, 1), (33, 7), (1000, 3), (3, 1000), (2500, 37), (40000, 5), (5, 40000)];
+        for (rows, cols) in shapes {
+            for (axis, &dtype) in
+                [0, 1].into_iter().flat_map(|axis| DType::REAL_AND_HALF.iter().map(move |d| (axis, d)))
+            {
+                let shape = serde_json::json!({"rows": rows, "cols": cols, "axis": axis});
+                let shape = serde_json::from_value(shape).ok();
+                let case = Case { shape, ..Case::square("reduction", 1, dtype, 1) };
+                let inputs = op::find("reduction").unwrap().inputs(&case);
+                let has = |variant: &&Variant| variant.op == "reduction" && variant.dtypes.contains(&dtype);
+                for variant in variants().iter().filter(has) {
+                    let job = workers.of(variant).prepare(&variant.name, &case, &mut inputs.clone());
+                    if variant.name == "ndarray" {
+                        assert!(matches!(job, Err(crate::CellError::Unavailable(_))));
+                        continue;
+                    }
+                    let mut job = job.unwrap();
+                    job.execute().unwrap();
+                    assert_right(&case, variant, &inputs, &job.answer().unwrap());
+                }
+            }
+        }
+    });
+}
+
+#[test]
 fn the_answer_of_a_cold_sample_is_right() {
     for_each_variant(|cpu, job, case, variant, inputs| {
         let sample = cpu.time(job, Cache::Cold).unwrap();

@@ -3,8 +3,10 @@
 mod moments;
 
 use gpubench_backend::Shapes;
+use gpubench_ops::reduction::Reductions;
 use gpubench_report::case::DType;
 use gpubench_report::data::{Element, Real};
+use gpubench_report::error::Unavailable;
 use half::{bf16, f16};
 use ndarray::aview1;
 use rustfft::num_traits::{Float, FromPrimitive};
@@ -45,12 +47,80 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         .of_shapes(Shapes::Any),
 ];
 
+/// Rows and columns of a tile of which columns are gathered: few enough for the caches, and whole cache lines wide.
+const TILE_ROWS: usize = 1 << 10;
+const TILE_COLS: usize = 16;
+
 /// Takes the operand, and makes the result: sum, mean and standard deviation.
 fn matrices<T: Element>(request: &mut JobRequest<'_>) -> CellResult<Matrices<T, f64, 1>> {
     Ok(Matrices { inputs: request.operands()?, copy: vec![], results: vec![HostMatrix::zeros(3, 1)] })
 }
 
+/// Makes a job of the statistics of each row, or of each column whose elements are gathered by blocks of rows.
+fn along_axis<T: Element>(
+    mut request: JobRequest<'_>,
+    reductions: Reductions,
+    moments: fn(&[T]) -> Moments,
+) -> PreparedJob {
+    let ([rows, cols], count) = (reductions.matrix, reductions.count());
+    let results = vec![HostMatrix::zeros(3, count)];
+    let matrices = Matrices::<T, f64, 1> { inputs: request.operands()?, copy: vec![], results };
+    let of_rows = reductions.axis == Some(1);
+    // Rows that are transposed together, so that a tile fits in the cache.
+    let block = if of_rows { 1 } else { rows.min(TILE_ROWS) };
+    // Of columns: all columns of each block of rows; of rows: one part per row.
+    let blocks = if of_rows { rows } else { rows.div_ceil(block) };
+    let parts = vec![Moments::default(); if of_rows { rows } else { blocks * cols }];
+    let pool = Partition::of_tasks(parts.len(), request.threads);
+    on_pool(matrices, pool, parts, None, move |pool, parts, Matrices { inputs: [a], results, .. }| {
+        pool.run(parts, |range, parts| {
+            let mut gathered = Vec::with_capacity(block * TILE_COLS);
+            let mut index = range.start;
+            let mut parts = parts;
+            while !parts.is_empty() {
+                if of_rows {
+                    parts[0] = moments(&a[index * cols..][..cols]);
+                    (parts, index) = (&mut parts[1..], index + 1);
+                    continue;
+                }
+                let (first_row, col) = (index / cols * block, index % cols);
+                let height = block.min(rows - first_row);
+                let width = TILE_COLS.min(cols - col).min(parts.len());
+                gathered.clear();
+                gathered.resize(height * width, a[0]);
+                for row in 0..height {
+                    let line = &a[(first_row + row) * cols + col..][..width];
+                    for (to, value) in gathered[row..].iter_mut().step_by(height).zip(line) {
+                        *to = *value;
+                    }
+                }
+                let (now, later) = parts.split_at_mut(width);
+                for (part, column) in now.iter_mut().zip(gathered.chunks(height)) {
+                    *part = moments(column);
+                }
+                (parts, index) = (later, index + width);
+            }
+        });
+        for index in 0..count {
+            let total = match of_rows {
+                true => parts[index],
+                false => {
+                    (0..blocks).map(|b| parts[b * cols + index]).fold(Moments::default(), Moments::merge)
+                }
+            };
+            for (row, number) in [total.sum(), total.mean(), total.std()].into_iter().enumerate() {
+                results[0][row * count + index] = number;
+            }
+        }
+        Ok(())
+    })
+}
+
 fn in_parts<T: Element>(mut request: JobRequest<'_>, moments: fn(&[T]) -> Moments) -> PreparedJob {
+    let reductions = Reductions::of(request.case);
+    if reductions.axis.is_some() {
+        return along_axis(request, reductions, moments);
+    }
     let matrices = matrices::<T>(&mut request)?;
     let parts = vec![Moments::default(); matrices.inputs[0].len().div_ceil(TASK)];
     let pool = Partition::of_tasks(parts.len(), request.threads);
@@ -67,6 +137,9 @@ fn in_parts<T: Element>(mut request: JobRequest<'_>, moments: fn(&[T]) -> Moment
 }
 
 fn three_passes<T: Real + Float + FromPrimitive>(mut request: JobRequest<'_>) -> PreparedJob {
+    if Reductions::of(request.case).axis.is_some() {
+        return Err(Unavailable::without_fix("ndarray reduces all elements here: it takes no axis").into());
+    }
     let matrices = matrices::<T>(&mut request)?;
     on_pool(matrices, CallingThread, (), None, |_, (), Matrices { inputs: [a], results, .. }| {
         let a = aview1(a);

@@ -81,7 +81,7 @@ impl Moments {
     }
 
     #[inline(always)]
-    fn merge(self, other: Moments) -> Moments {
+    pub(super) fn merge(self, other: Moments) -> Moments {
         if self.count == 0.0 {
             return other;
         }
