@@ -10,6 +10,7 @@ fn every_variant_of_the_cpu_computes_every_shape_that_it_takes() {
     for (name, line) in [
         ("products", "--ops matmul --shape 40x24xN --sizes 33 --batch 1,5 --layout nn,nt,tn,tt --variants *"),
         ("rows", "--ops elementwise,reduction --shape 300x7,1xN,Nx1 --sizes 70000"),
+        ("sums", "--ops reduction --shape rows=300,cols=7,axis=0 --shape rows=7,cols=300,axis=1 --sizes 1"),
         ("systems", "--ops solve --shape n=24,rhs=3 --batch 1,100 --variants *"),
         ("transforms", "--ops fft --shape Nx7,7xN,N,4x6xN --sizes 1,30 --batch 1,9 --variants *"),
         ("decompositions", "--ops svd --shape 60x7,7x60,1x1 --batch 1,9 --variants *"),

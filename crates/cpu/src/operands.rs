@@ -82,6 +82,12 @@ impl<T: Real + FftNum> ArrayElement for Complex<T> {
     type Part = T;
 }
 
+/// Allocates memory for matrices of up to `side` rows or columns. Kernels of OpenBLAS up to 0.3.23 read behind complex matrices
+/// (its issues 4013 and 5000): up to a column further there is memory, too.
+pub(crate) fn with_readable_end<T>(len: usize, side: usize) -> Vec<T> {
+    Vec::with_capacity(len + side + 64)
+}
+
 /// A dense operand or result. It dereferences to its elements, row after row.
 pub(crate) struct HostMatrix<T> {
     rows: usize,
@@ -103,7 +109,9 @@ impl<T: Element> HostMatrix<T> {
     }
 
     pub(crate) fn zeros(rows: usize, cols: usize) -> Self {
-        HostMatrix::new(rows, cols, vec![T::default(); rows * cols])
+        let mut elements = with_readable_end(rows * cols, rows.max(cols));
+        elements.resize(rows * cols, T::default());
+        HostMatrix::new(rows, cols, elements)
     }
 
     /// Returns the numbers of rows and columns.

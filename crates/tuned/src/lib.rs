@@ -54,7 +54,7 @@ pub use auto::{RuleText, rule_texts};
 pub use elementwise::FusedElementwise;
 pub use fft::TwoPassFft;
 pub use matmul::{PaddedProduct, ResidueProduct, SquareProduct};
-pub use reduction::Statistics;
+pub use reduction::{Axis, AxisStatistics, Statistics};
 pub use solve::{Cholesky, SmallCholesky};
 pub use spgemm::RowProduct;
 pub use spmv::{RowsPer, SparseVectorProduct};

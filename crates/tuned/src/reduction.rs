@@ -11,8 +11,8 @@ use gpubench_cuda::ffi::tuning::grid;
 use gpubench_cuda::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
 use gpubench_cuda::ops::dense::matrix;
 use gpubench_cuda::ops::reduction::{BLOCKS_PER_MULTIPROCESSOR, resident};
-use gpubench_report::error::Unavailable;
 use gpubench_cuda::{CellError, Cuda, DeviceElement, Kernel, Result, Setup, by_dtype, shaped_opt_in};
+use gpubench_report::error::Unavailable;
 
 static ONE_PASS: ByType = kernel_source_by_type!("reduction/reduction", "ONE_PASS_");
 static ALONG_AXIS: ByType = kernel_source_by_type!("reduction/reduction", "AXIS_");
@@ -129,7 +129,8 @@ impl Form {
         let width = if cols.is_multiple_of(pack) { pack } else { 1 };
         let packs = cols / width;
         // Blocks along y that share a result: enough to fill the device, each with work for all its threads.
-        let shared = |blocks: usize, most: usize| (multiprocessors * Form::BLOCKS / blocks).clamp(1, most.max(1));
+        let shared =
+            |blocks: usize, most: usize| (multiprocessors * Form::BLOCKS / blocks).clamp(1, most.max(1));
         let (kernel, suffix, x, y, across) = match axis {
             Axis::Rows if cols <= Form::SHORT => {
                 let lanes = packs.next_power_of_two().min(32);
@@ -222,8 +223,17 @@ impl<T: DeviceElement> AxisStatistics<T> {
             // three doubles per result, and with one block along y no partial sums are written.
             return unsafe { self.replay.run(&self.cuda, [moments]) };
         }
-        let arguments =
-            [x, number(count), number(reduced), inverse, partials, out, number(apart), number(stride), grid.1.into()];
+        let arguments = [
+            x,
+            number(count),
+            number(reduced),
+            inverse,
+            partials,
+            out,
+            number(apart),
+            number(stride),
+            grid.1.into(),
+        ];
         let blocks = u32::try_from(count.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX);
         let finish = Launch::new(&self.finish, LaunchShape::of_blocks((blocks, 1)), arguments);
         // SAFETY: as above; `partials` has two doubles per result and block along y. The second entry takes (const T*, u64, u64,

@@ -2,6 +2,7 @@
 
 import os
 import types
+from functools import partial
 
 import torch
 
@@ -51,8 +52,6 @@ def _compiled(function, mode=None, parts=None, finish=None, of_half=None):
     def prepare(backend, case, operands):
         import torch._dynamo
 
-        if case.axis is not None:
-            raise Unavailable("the compiled reduction takes no axis", "choose the variant eager")
         # Beyond the limit, 8 shapes per function, PyTorch would run the function without compiling it, and say nothing.
         torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 1 << 20
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(backend.folder, "torchinductor")
@@ -62,7 +61,8 @@ def _compiled(function, mode=None, parts=None, finish=None, of_half=None):
         if mode == "reduce-overhead":
             _require_graphs()
         compiled = torch.compile(own, fullgraph=True, dynamic=False, mode=mode)
-        job = Job(backend.storage, operands, compiled, parts, finish)
+        call = compiled if case.axis is None else partial(compiled, dim=case.axis)
+        job = Job(backend.storage, operands, call, parts, finish)
         try:
             if not backend.has_compiled:
                 _start_compiler(backend.storage.device)

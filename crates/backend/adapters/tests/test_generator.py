@@ -129,7 +129,7 @@ class Shapes(unittest.TestCase):
                 answer = {
                     "matmul": lambda: dims["batch"] * dims["m"] * dims["n"],
                     "elementwise": lambda: dims["rows"] * dims["cols"],
-                    "reduction": lambda: 3,
+                    "reduction": lambda: 3 * {0: dims["cols"], 1: dims["rows"]}.get(dims.get("axis"), 1),
                     "fft": lambda: dims["batch"] * math.prod(axes(dims)),
                     "solve": lambda: dims["batch"] * dims["n"] * dims["rhs"],
                     "spgemm": lambda: dims["m"] * dims["n"],
@@ -151,7 +151,7 @@ class Shapes(unittest.TestCase):
     def test_what_exceeds_every_memory_is_refused_and_counted_without_an_overflow(self):
         for op, shapes in SHAPES.items():
             for shape in shapes:
-                huge = {name: 2**40 if name != "layout" else value for name, value in shape.items()}
+                huge = {name: 2**40 if name not in ("layout", "axis") else value for name, value in shape.items()}
                 with mock.patch.object(host, "free_memory", lambda: 2**36), self.assertRaises(OutOfMemory):
                     admit(case(op, 2**40, density=DENSITY, shape=huge))
         huge = case("matmul", 2**63, "f64", shape=dict(m="N", n="N", k="N", batch="4N"))

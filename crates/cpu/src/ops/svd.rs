@@ -16,7 +16,7 @@ use rustfft::num_complex::Complex;
 use super::dense::{KernelWorkspace, Matrices, on_pool};
 use super::variants::{CpuVariant, JobRequest, PreparedJob, Scope, by_dtype, by_type, variant};
 use crate::libs::blas::{Blas, BlasThreads, SvdElement, ThinSvd};
-use crate::operands::{HostMatrix, ShowMemory, memory};
+use crate::operands::{HostMatrix, ShowMemory, memory, with_readable_end};
 use crate::threads::Faer;
 use crate::threads::partition::Partition;
 use crate::{CellError, CellResult, Unavailable};
@@ -70,7 +70,10 @@ impl<T: SvdElement> KernelWorkspace for ThinSvd<T> {
 
 fn matrices_and_copy<T: Element>(mut request: JobRequest<'_>) -> CellResult<Matrices<T, T, 1>> {
     let matrices = matrices::<T>(&mut request)?;
-    Ok(Matrices { copy: matrices.inputs[0].to_vec(), ..matrices })
+    let a = &matrices.inputs[0];
+    let mut copy = with_readable_end(a.len(), a.shape()[0].max(a.shape()[1]));
+    copy.extend_from_slice(a);
+    Ok(Matrices { copy, ..matrices })
 }
 
 fn restore<T: Element>(Matrices { inputs: [a], copy, .. }: &mut Matrices<T, T, 1>) {

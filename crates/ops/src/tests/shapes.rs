@@ -33,6 +33,7 @@ fn drawn(op: &dyn Op, count: u64, most: f64) -> Vec<String> {
         for name in about.further {
             parts.push(match *name {
                 "layout" => format!("\"layout\":\"{}\"", ["nn", "nt", "tn", "tt"][extent(4.0) as usize - 1]),
+                "axis" => format!("\"axis\":{}", extent(6.0) as u64 % 2),
                 name => format!("\"{name}\":{}", extent(6.0)),
             });
         }
@@ -91,7 +92,8 @@ fn footprints_of_any_shape_are_those_of_operands_and_answer_and_do_not_overflow(
             let bytes: u128 = inputs.iter().chain(&answer).map(bytes).sum();
             assert_eq!(op.footprint(&case), bytes, "{case}");
         }
-        let names = op.about().dimensions.iter().chain(op.about().further).filter(|name| **name != "layout");
+        let names = op.about().dimensions.iter().chain(op.about().further);
+        let names = names.filter(|name| !["layout", "axis"].contains(name));
         let largest = names.map(|name| format!("\"{name}\":{}", u64::MAX)).collect::<Vec<_>>().join(",");
         assert_eq!(
             op.footprint(&shaped(op.name(), &format!("{{{largest}}}"), DType::F64)),

@@ -25,20 +25,34 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         Scope::Default,
         "one pass, sums of deviations from each block's mean, all threads",
         |request| match request.case.dtype {
-            DType::Bf16 => in_parts::<bf16>(request, |values| Moments::of_half(values, Moments::of)),
-            DType::F16 => in_parts::<f16>(request, |values| Moments::of_half(values, Moments::of)),
-            DType::F64 => in_parts::<f64>(request, Moments::of),
-            _ => in_parts::<f32>(request, Moments::of),
+            DType::Bf16 => {
+                in_parts::<bf16>(request, Functions::of(|values| Moments::of_half(values, Moments::of)))
+            }
+            DType::F16 => {
+                in_parts::<f16>(request, Functions::of(|values| Moments::of_half(values, Moments::of)))
+            }
+            DType::F64 => in_parts::<f64>(
+                request,
+                Functions { of_values: Moments::of, of_columns: Moments::of_columns },
+            ),
+            _ => in_parts::<f32>(
+                request,
+                Functions { of_values: Moments::of, of_columns: Moments::of_columns },
+            ),
         },
     )
     .of_shapes(Shapes::Any)
     .of_types(DType::REAL_AND_HALF),
     variant("plain", Scope::Default, "sum, then deviations from the mean, all threads", |request| {
         match request.case.dtype {
-            DType::Bf16 => in_parts::<bf16>(request, |values| Moments::of_half(values, Moments::plain)),
-            DType::F16 => in_parts::<f16>(request, |values| Moments::of_half(values, Moments::plain)),
-            DType::F64 => in_parts::<f64>(request, Moments::plain),
-            _ => in_parts::<f32>(request, Moments::plain),
+            DType::Bf16 => {
+                in_parts::<bf16>(request, Functions::of(|values| Moments::of_half(values, Moments::plain)))
+            }
+            DType::F16 => {
+                in_parts::<f16>(request, Functions::of(|values| Moments::of_half(values, Moments::plain)))
+            }
+            DType::F64 => in_parts::<f64>(request, Functions::of(Moments::plain)),
+            _ => in_parts::<f32>(request, Functions::of(Moments::plain)),
         }
     })
     .of_shapes(Shapes::Any)
@@ -47,87 +61,140 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         .of_shapes(Shapes::Any),
 ];
 
-/// Rows and columns of a tile of which columns are gathered: few enough for the caches, and whole cache lines wide.
+/// Rows and columns of a tile of columns, which stays in the caches. A fixed size, so that results do not depend on the number of
+/// threads.
 const TILE_ROWS: usize = 1 << 10;
-const TILE_COLS: usize = 16;
+const TILE_COLS: usize = 32;
 
-/// Takes the operand, and makes the result: sum, mean and standard deviation.
-fn matrices<T: Element>(request: &mut JobRequest<'_>) -> CellResult<Matrices<T, f64, 1>> {
-    Ok(Matrices { inputs: request.operands()?, copy: vec![], results: vec![HostMatrix::zeros(3, 1)] })
+/// Takes the operand, and makes the results: sums, means and standard deviations.
+fn matrices<T: Element>(request: &mut JobRequest<'_>, results: usize) -> CellResult<Matrices<T, f64, 1>> {
+    Ok(Matrices { inputs: request.operands()?, copy: vec![], results: vec![HostMatrix::zeros(3, results)] })
 }
 
-/// Makes a job of the statistics of each row, or of each column whose elements are gathered by blocks of rows.
-fn along_axis<T: Element>(
-    mut request: JobRequest<'_>,
-    reductions: Reductions,
-    moments: fn(&[T]) -> Moments,
-) -> PreparedJob {
-    let ([rows, cols], count) = (reductions.matrix, reductions.count());
-    let results = vec![HostMatrix::zeros(3, count)];
-    let matrices = Matrices::<T, f64, 1> { inputs: request.operands()?, copy: vec![], results };
-    let of_rows = reductions.axis == Some(1);
-    // Rows that are transposed together, so that a tile fits in the cache.
-    let block = if of_rows { 1 } else { rows.min(TILE_ROWS) };
-    // Of columns: all columns of each block of rows; of rows: one part per row.
-    let blocks = if of_rows { rows } else { rows.div_ceil(block) };
-    let parts = vec![Moments::default(); if of_rows { rows } else { blocks * cols }];
-    let pool = Partition::of_tasks(parts.len(), request.threads);
-    on_pool(matrices, pool, parts, None, move |pool, parts, Matrices { inputs: [a], results, .. }| {
-        pool.run(parts, |range, parts| {
-            let mut gathered = Vec::with_capacity(block * TILE_COLS);
-            let mut index = range.start;
-            let mut parts = parts;
-            while !parts.is_empty() {
-                if of_rows {
-                    parts[0] = moments(&a[index * cols..][..cols]);
-                    (parts, index) = (&mut parts[1..], index + 1);
-                    continue;
-                }
-                let (first_row, col) = (index / cols * block, index % cols);
-                let height = block.min(rows - first_row);
-                let width = TILE_COLS.min(cols - col).min(parts.len());
-                gathered.clear();
-                gathered.resize(height * width, a[0]);
-                for row in 0..height {
-                    let line = &a[(first_row + row) * cols + col..][..width];
-                    for (to, value) in gathered[row..].iter_mut().step_by(height).zip(line) {
-                        *to = *value;
-                    }
-                }
-                let (now, later) = parts.split_at_mut(width);
-                for (part, column) in now.iter_mut().zip(gathered.chunks(height)) {
-                    *part = moments(column);
-                }
-                (parts, index) = (later, index + width);
-            }
-        });
-        for index in 0..count {
-            let total = match of_rows {
-                true => parts[index],
-                false => {
-                    (0..blocks).map(|b| parts[b * cols + index]).fold(Moments::default(), Moments::merge)
-                }
-            };
-            for (row, number) in [total.sum(), total.mean(), total.std()].into_iter().enumerate() {
-                results[0][row * count + index] = number;
+/// The functions of a variant: the moments of values, and those of up to [`TILE_COLS`] columns at the same time. The latter gets
+/// values from the first column on, the distance of rows and their number; it returns false where it computed nothing.
+struct Functions<T> {
+    of_values: fn(&[T]) -> Moments,
+    of_columns: fn(&[T], usize, usize, &mut [Moments]) -> bool,
+}
+
+impl<T: Copy> Functions<T> {
+    /// Functions of a variant that copies columns.
+    fn of(of_values: fn(&[T]) -> Moments) -> Self {
+        Functions { of_values, of_columns: |_, _, _, _| false }
+    }
+
+    fn columns(&self, values: &[T], cols: usize, rows: usize, columns: &mut [Moments]) {
+        if (self.of_columns)(values, cols, rows, columns) {
+            return;
+        }
+        let mut copied = vec![values[0]; rows * columns.len()];
+        for (row, line) in values.chunks(cols).take(rows).enumerate() {
+            for (to, value) in copied[row..].iter_mut().step_by(rows).zip(line) {
+                *to = *value;
             }
         }
-        Ok(())
-    })
+        for (column, values) in columns.iter_mut().zip(copied.chunks(rows)) {
+            *column = (self.of_values)(values);
+        }
+    }
 }
 
-fn in_parts<T: Element>(mut request: JobRequest<'_>, moments: fn(&[T]) -> Moments) -> PreparedJob {
-    let reductions = Reductions::of(request.case);
-    if reductions.axis.is_some() {
-        return along_axis(request, reductions, moments);
+/// Makes a job of the statistics of each row, of which long ones are divided.
+fn of_rows<T: Element>(
+    mut request: JobRequest<'_>,
+    [rows, cols]: [usize; 2],
+    of: Functions<T>,
+) -> PreparedJob {
+    let matrices = matrices::<T>(&mut request, rows)?;
+    let pieces = cols.div_ceil(TASK);
+    let workspace = [rows * pieces, rows].map(|length| vec![Moments::default(); length]);
+    let pool = Partition::of_tasks(rows * pieces, request.threads);
+    on_pool(
+        matrices,
+        pool,
+        workspace,
+        None,
+        move |pool, [parts, totals], Matrices { inputs: [a], results, .. }| {
+            pool.run(parts, |range, parts| {
+                for (part, index) in parts.iter_mut().zip(range) {
+                    let row = &a[index / pieces * cols..][..cols];
+                    *part = row.chunks(TASK).nth(index % pieces).map(of.of_values).unwrap_or_default();
+                }
+            });
+            let total = |row| Moments::merged(&parts[row * pieces..][..pieces]);
+            write_statistics(pool, totals, &mut results[0], total);
+            Ok(())
+        },
+    )
+}
+
+/// Makes a job of the statistics of each column, by tiles.
+fn of_columns<T: Element>(
+    mut request: JobRequest<'_>,
+    [rows, cols]: [usize; 2],
+    of: Functions<T>,
+) -> PreparedJob {
+    let matrices = matrices::<T>(&mut request, cols)?;
+    let across = cols.div_ceil(TILE_COLS);
+    let tiles = across * rows.div_ceil(TILE_ROWS);
+    let workspace = (vec![[Moments::default(); TILE_COLS]; tiles], vec![Moments::default(); cols]);
+    let pool = Partition::of_tasks(tiles, request.threads);
+    on_pool(
+        matrices,
+        pool,
+        workspace,
+        None,
+        move |pool, (tiles, totals), Matrices { inputs: [a], results, .. }| {
+            pool.run(tiles, |range, tiles| {
+                for (tile, index) in tiles.iter_mut().zip(range) {
+                    let (row, col) = (index / across * TILE_ROWS, index % across * TILE_COLS);
+                    let width = TILE_COLS.min(cols - col);
+                    of.columns(&a[row * cols + col..], cols, TILE_ROWS.min(rows - row), &mut tile[..width]);
+                }
+            });
+            let total = |col: usize| {
+                let parts = tiles[col / TILE_COLS..].iter().step_by(across).map(|tile| tile[col % TILE_COLS]);
+                parts.fold(Moments::default(), Moments::merge)
+            };
+            write_statistics(pool, totals, &mut results[0], total);
+            Ok(())
+        },
+    )
+}
+
+/// Writes the rows of sums, means and deviations of results, of which `total` returns the moments.
+fn write_statistics(
+    pool: &Partition,
+    totals: &mut [Moments],
+    out: &mut [f64],
+    total: impl Fn(usize) -> Moments + Sync,
+) {
+    pool.run(totals, |range, totals| {
+        totals.iter_mut().zip(range).for_each(|(to, result)| *to = total(result))
+    });
+    let rows = out.chunks_mut(totals.len());
+    for (statistic, row) in [Moments::sum, Moments::mean, Moments::std].into_iter().zip(rows) {
+        pool.run(row, |range, row| {
+            row.iter_mut().zip(&totals[range]).for_each(|(to, total)| *to = statistic(*total))
+        });
     }
-    let matrices = matrices::<T>(&mut request)?;
+}
+
+fn in_parts<T: Element>(mut request: JobRequest<'_>, of: Functions<T>) -> PreparedJob {
+    let reductions = Reductions::of(request.case);
+    match reductions.axis {
+        Some(0) => return of_columns(request, reductions.matrix, of),
+        Some(_) => return of_rows(request, reductions.matrix, of),
+        None => {}
+    }
+    let matrices = matrices::<T>(&mut request, 1)?;
     let parts = vec![Moments::default(); matrices.inputs[0].len().div_ceil(TASK)];
     let pool = Partition::of_tasks(parts.len(), request.threads);
     on_pool(matrices, pool, parts, None, move |pool, parts, Matrices { inputs: [a], results, .. }| {
         pool.run(parts, |range, parts| {
             for (part, values) in parts.iter_mut().zip(a[range.start * TASK..].chunks(TASK)) {
-                *part = moments(values);
+                *part = (of.of_values)(values);
             }
         });
         let total = Moments::merged(parts);
@@ -140,7 +207,7 @@ fn three_passes<T: Real + Float + FromPrimitive>(mut request: JobRequest<'_>) ->
     if Reductions::of(request.case).axis.is_some() {
         return Err(Unavailable::without_fix("ndarray reduces all elements here: it takes no axis").into());
     }
-    let matrices = matrices::<T>(&mut request)?;
+    let matrices = matrices::<T>(&mut request, 1)?;
     on_pool(matrices, CallingThread, (), None, |_, (), Matrices { inputs: [a], results, .. }| {
         let a = aview1(a);
         let mean = a.mean().ok_or_else(|| CellError::call("ndarray mean", "no elements"))?;

@@ -45,6 +45,17 @@ impl Moments {
         vectorize(Blocks(values))
     }
 
+    /// Computes the moments of neighbouring columns of `rows` rows at a distance of `distance`, the first of which begins with `values`.
+    /// Returns false if the columns are not whole groups, or one of them would not be accurate enough.
+    pub(super) fn of_columns<T: Real>(
+        values: &[T],
+        distance: usize,
+        rows: usize,
+        columns: &mut [Moments],
+    ) -> bool {
+        vectorize(Columns { values, distance, rows, columns })
+    }
+
     /// Computes the same as [`Moments::of`] by loops without vectors: the sum, then the squares of the deviations from the mean.
     pub(super) fn plain<T: Real>(values: &[T]) -> Self {
         let count = values.len() as f64;
@@ -154,8 +165,14 @@ fn shifted<T: Real, const LANES: usize>(block: &[T]) -> Option<Moments> {
         sums[lane] += apart;
         squares[lane] += apart.fused(apart, T::default()).to_f64();
     }
-    let (sum, square) = (total(sums.map(T::to_f64)), total(squares));
-    let (count, center) = (block.len() as f64, center.to_f64());
+    of_deviations(block.len(), center, total(sums.map(T::to_f64)), total(squares))
+}
+
+/// Returns the moments of `count` values from the sums of their deviations from `center` and of their squares; `None` if they
+/// would not be accurate enough.
+#[inline(always)]
+fn of_deviations<T: Real>(count: usize, center: T, sum: f64, square: f64) -> Option<Moments> {
+    let (count, center) = (count as f64, center.to_f64());
     let between = sum * sum / count;
     let least = count * if size_of::<T>() == 4 { 1e-30 } else { 1e-290 };
     if !(square >= least && square < f64::INFINITY && between <= 0.5 * square) {
@@ -164,6 +181,86 @@ fn shifted<T: Real, const LANES: usize>(block: &[T]) -> Option<Moments> {
     let whole = count * center;
     let (sum, lost) = add(whole, sum);
     Some(Moments { count, sum, lost: lost + count.mul_add(center, -whole), squares: square - between })
+}
+
+struct Columns<'a, T> {
+    values: &'a [T],
+    distance: usize,
+    rows: usize,
+    columns: &'a mut [Moments],
+}
+
+impl<T: Real> Vectorized for Columns<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        match size_of::<T>() {
+            4 => self.groups::<{ ABREAST / 4 }>(),
+            _ => self.groups::<{ ABREAST / 8 }>(),
+        }
+    }
+
+    fn run_portable(self) -> bool {
+        false
+    }
+}
+
+impl<T: Real> Columns<'_, T> {
+    #[inline(always)]
+    fn groups<const LANES: usize>(self) -> bool {
+        let Columns { values, distance, rows, columns } = self;
+        let (groups, rest) = columns.as_chunks_mut::<LANES>();
+        if !rest.is_empty() {
+            return false;
+        }
+        for (index, group) in groups.iter_mut().enumerate() {
+            match shifted_columns(&values[index * LANES..], distance, rows) {
+                Some(found) => *group = found,
+                None => return false,
+            }
+        }
+        true
+    }
+}
+
+/// Computes the moments of a group of columns as [`shifted`] does those of a block.
+#[inline(always)]
+fn shifted_columns<T: Real, const LANES: usize>(
+    values: &[T],
+    distance: usize,
+    rows: usize,
+) -> Option<[Moments; LANES]> {
+    let line = |row: usize| values[row * distance..].first_chunk::<LANES>();
+    let (samples, mut ends) = (rows.min(SAMPLE), [0.0; LANES]);
+    for row in (0..samples).chain(rows - samples..rows) {
+        let line = line(row)?;
+        for lane in 0..LANES {
+            ends[lane] += line[lane].to_f64();
+        }
+    }
+    let center = ends.map(|sum| T::from_f64(sum / (2 * samples) as f64));
+    let (mut sums, mut squares) = ([0.0; LANES], [0.0; LANES]);
+    for first in (0..rows).step_by(RUN) {
+        let (mut of_run, mut squares_of_run) = ([T::default(); LANES], [T::default(); LANES]);
+        for row in first..rows.min(first + RUN) {
+            let line = line(row)?;
+            for lane in 0..LANES {
+                let apart = line[lane] - center[lane];
+                of_run[lane] += apart;
+                squares_of_run[lane] = apart.fused(apart, squares_of_run[lane]);
+            }
+        }
+        for lane in 0..LANES {
+            sums[lane] += of_run[lane].to_f64();
+            squares[lane] += squares_of_run[lane].to_f64();
+        }
+    }
+    let mut columns = [Moments::default(); LANES];
+    for (lane, column) in columns.iter_mut().enumerate() {
+        *column = of_deviations(rows, center[lane], sums[lane], squares[lane])?;
+    }
+    Some(columns)
 }
 
 /// Returns the sums of the deviations from `center` and of their squares.
