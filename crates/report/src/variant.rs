@@ -83,16 +83,15 @@ pub enum Origin {
 
 names!(Origin { Library: "library", Plain: "plain", Tuned: "tuned" });
 
-/// Variants of the backends `cpu` and `cuda` that call no library, or do not call it as its users do: per op and origin, the first that
-/// matches. Names are glob patterns, because copies of a library have names of their own. Variants that gpubench no longer has stay in the
+/// Variants of the backends `cpu` and `cuda` that call no library, or do not call it as its users do, except those with the name
+/// `plain`: per op and origin, the first that matches. Names are glob patterns, because copies of a library have names of their own. Variants that gpubench no longer has stay in the
 /// list, because older reports contain them.
 const OWN: &[(&str, &str, Origin, &[&str])] = &[
     ("cpu", "elementwise", Origin::Tuned, &["parallel"]),
-    ("cpu", "elementwise", Origin::Plain, &["plain", "ndarray", "temporaries"]),
+    ("cpu", "elementwise", Origin::Plain, &["ndarray", "temporaries"]),
     ("cpu", "sin", Origin::Tuned, &["parallel"]),
-    ("cpu", "sin", Origin::Plain, &["plain", "ndarray"]),
+    ("cpu", "sin", Origin::Plain, &["ndarray"]),
     ("cpu", "reduction", Origin::Tuned, &["one-pass"]),
-    ("cpu", "reduction", Origin::Plain, &["plain"]),
     ("cpu", "fft", Origin::Library, &["*-2d"]),
     ("cpu", "fft", Origin::Tuned, &["realfft", "fftw", "mkl*"]),
     ("cpu", "solve", Origin::Tuned, &["openblas*-blocked"]),
@@ -106,11 +105,8 @@ const OWN: &[(&str, &str, Origin, &[&str])] = &[
     ("cuda", "matmul", Origin::Tuned, &["cublas-padded", "tiled", "dmma", "f64-accumulate"]),
     ("cuda", "matmul", Origin::Tuned, &["ozaki-int8", "ozaki2-int8"]),
     ("cuda", "elementwise", Origin::Tuned, &["fused", "unfused"]),
-    ("cuda", "elementwise", Origin::Plain, &["plain"]),
     ("cuda", "sin", Origin::Tuned, &["fused"]),
-    ("cuda", "sin", Origin::Plain, &["plain"]),
     ("cuda", "reduction", Origin::Tuned, &["one-pass", "three-pass"]),
-    ("cuda", "reduction", Origin::Plain, &["plain"]),
     ("cuda", "fft", Origin::Tuned, &["hermitian", "bluestein"]),
     ("cuda", "solve", Origin::Tuned, &["cholesky", "cholesky-refined"]),
     ("cuda", "spgemm", Origin::Tuned, &["gustavson*"]),
@@ -131,7 +127,8 @@ impl Origin {
         let is_of = |entry: &&(&str, &str, Origin, &[&str])| {
             (entry.0, entry.1) == (backend, op) && entry.3.iter().any(|pattern| glob(pattern, name))
         };
-        OWN.iter().find(is_of).map_or(Origin::Library, |entry| entry.2)
+        let by_name = if name == "plain" && ["cpu", "cuda"].contains(&backend) { Origin::Plain } else { Origin::Library };
+        OWN.iter().find(is_of).map_or(by_name, |entry| entry.2)
     }
 }
 

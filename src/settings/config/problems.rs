@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use gpubench_report::report::file::shown;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::{SweepFile, check_shapes, one_line};
@@ -45,8 +46,36 @@ fn problems(path: &Path) -> Result<SweepFile> {
     Ok(SweepFile { name, tables, ..SweepFile::default() })
 }
 
+/// The keys of an object in their order, also those that are there twice.
+struct Keys(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Keys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Keys, D::Error> {
+        struct Every;
+        impl<'de> Visitor<'de> for Every {
+            type Value = Keys;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Keys, A::Error> {
+                let mut keys = vec![];
+                while let Some(entry) = map.next_entry()? {
+                    keys.push(entry);
+                }
+                Ok(Keys(keys))
+            }
+        }
+        deserializer.deserialize_map(Every)
+    }
+}
+
 fn problem(line: &str) -> Result<SweepOptions> {
-    let mut keys: Map<String, Value> = serde_json::from_str(line).context("it is no JSON object")?;
+    let Keys(keys) = serde_json::from_str(line).context("it is no JSON object")?;
+    let twice = keys.iter().enumerate().find(|(index, (key, _))| keys[..*index].iter().any(|(known, _)| known == key));
+    ensure!(twice.is_none(), "{} is given twice", twice.map_or("", |(_, (key, _))| key));
+    let mut keys: Map<String, Value> = keys.into_iter().collect();
     let mut word = |key: &str| match keys.remove(key) {
         None => Ok(None),
         Some(Value::String(word)) => Ok(Some(word)),
@@ -96,7 +125,8 @@ mod tests {
         for (text, expected) in [
             ("{\"op\":\"svd\",\"m\":4,\"n\":4}\n[1]\n", ":2: it is no JSON object"),
             ("{\"m\":4}", ":1: op is missing; write a JSON object per line, such as"),
-            ("{\"op\":\"matmul\",\"m\":0}", "dimensions are at least 1"),
+            ("{\"op\":\"matmul\",\"m\":0}", "m cannot be 0: give a number of at least 1"),
+            ("{\"op\":\"matmul\",\"m\":4,\"n\":5,\"m\":6,\"k\":7}", ":1: m is given twice; write"),
             ("{\"op\":\"matmul\",\"m\":4,\"n\":5}", ":1: k is missing"),
             ("{\"op\":\"fft\",\"n\":5}", ":1: fft has no dimension n: it has nx, ny, nz, batch"),
             ("{\"op\":\"sin\",\"n\":5}", ":1: sin has no shapes"),

@@ -100,7 +100,12 @@ fn worker_options(sweeps: &[OpSweep], asked: &SweepOptions) -> Result<Options> {
         ops: ops.filter(|name| sweeps.iter().any(|sweep| sweep.op == *name)).collect(),
         sizes: sizes_by_op(sweeps),
         dtypes: dtypes.filter(|dtype| sweeps.iter().any(|sweep| sweep.dtypes.contains(dtype))).collect(),
-        ..Options::default()
+        // Set later, for the run or for each worker.
+        threads: None,
+        library: None,
+        sim: None,
+        files: vec![],
+        matrices: BTreeMap::new(),
     })
 }
 
