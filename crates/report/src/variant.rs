@@ -127,7 +127,11 @@ impl Origin {
         let is_of = |entry: &&(&str, &str, Origin, &[&str])| {
             (entry.0, entry.1) == (backend, op) && entry.3.iter().any(|pattern| glob(pattern, name))
         };
-        let by_name = if name == "plain" && ["cpu", "cuda"].contains(&backend) { Origin::Plain } else { Origin::Library };
+        let by_name = if name == "plain" && ["cpu", "cuda"].contains(&backend) {
+            Origin::Plain
+        } else {
+            Origin::Library
+        };
         OWN.iter().find(is_of).map_or(by_name, |entry| entry.2)
     }
 }

@@ -73,7 +73,10 @@ impl<'de> Deserialize<'de> for Keys {
 
 fn problem(line: &str) -> Result<SweepOptions> {
     let Keys(keys) = serde_json::from_str(line).context("it is no JSON object")?;
-    let twice = keys.iter().enumerate().find(|(index, (key, _))| keys[..*index].iter().any(|(known, _)| known == key));
+    let twice = keys
+        .iter()
+        .enumerate()
+        .find(|(index, (key, _))| keys[..*index].iter().any(|(known, _)| known == key));
     ensure!(twice.is_none(), "{} is given twice", twice.map_or("", |(_, (key, _))| key));
     let mut keys: Map<String, Value> = keys.into_iter().collect();
     let mut word = |key: &str| match keys.remove(key) {
@@ -125,7 +128,7 @@ mod tests {
         for (text, expected) in [
             ("{\"op\":\"svd\",\"m\":4,\"n\":4}\n[1]\n", ":2: it is no JSON object"),
             ("{\"m\":4}", ":1: op is missing; write a JSON object per line, such as"),
-            ("{\"op\":\"matmul\",\"m\":0}", "m cannot be 0: give a number of at least 1"),
+            ("{\"op\":\"matmul\",\"m\":0,\"n\":4,\"k\":4}", "m cannot be 0: give a number of at least 1"),
             ("{\"op\":\"matmul\",\"m\":4,\"n\":5,\"m\":6,\"k\":7}", ":1: m is given twice; write"),
             ("{\"op\":\"matmul\",\"m\":4,\"n\":5}", ":1: k is missing"),
             ("{\"op\":\"fft\",\"n\":5}", ":1: fft has no dimension n: it has nx, ny, nz, batch"),
