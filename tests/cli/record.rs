@@ -50,8 +50,11 @@ fn with_python_ffts_and_sparse_products_are_recorded_and_the_users_sitecustomize
     let recorded = folder.json("calls.json");
     let shape = |call: &Value| {
         let text = |key: &str| call[key].as_str().unwrap().to_owned();
-        let numbers =
-            if text("routine") == "fft" { call["extents"].to_string() } else { call["entries"].to_string() };
+        let numbers = if text("routine") == "fft" {
+            call["extents"].to_string()
+        } else {
+            format!("{} {}", call["entries"], call["other_entries"])
+        };
         format!(
             "{} {} {} {numbers} {} {}",
             text("routine"),
@@ -70,8 +73,8 @@ fn with_python_ffts_and_sparse_products_are_recorded_and_the_users_sitecustomize
         "fft f32 R [6] 8 1",
         "fft f64 B [8] 3 1",
         "fft f64 R [6,8] 1 1",
-        "spgemm f64  48 1 1",
-        "spmv f64  48 1 2",
+        "spgemm f64  48 48 1 1",
+        "spmv f64  48 null 1 2",
     ];
     assert_eq!(calls, expected, "{recorded:#}");
 }

@@ -807,9 +807,9 @@ LAPACK_SD(S) LAPACK_SD(D) LAPACK_CZ(C) LAPACK_CZ(Z)
 #include "fft.h"
 
 /* Counts a call that sitecustomize.py has timed: a transform with its extents and batch, a product of sparse matrices with m, n, k and the
- * number of stored entries, or a ufunc, whose name is in the flags, with its number of elements. */
+ * stored entries of both, or a ufunc, whose name is in the flags, with its number of elements. */
 PUBLIC void gpubench_record_call(const char *routine, const char *library, char dtype, const char *flags, int64_t d0, int64_t d1, int64_t d2,
-    int64_t d3, int64_t ns) {
+    int64_t d3, int64_t d4, int64_t ns) {
     if (!table) return;
     for (int id = ID_fft; id < IDS; id++)
         if (strcmp(NAMES[id], routine) == 0) {
@@ -821,6 +821,7 @@ PUBLIC void gpubench_record_call(const char *routine, const char *library, char 
             memcpy(key.flags, flags, strnlen(flags, sizeof key.flags));
             int64_t dims[] = {d0, d1, d2, d3};
             memcpy(key.dims, dims, sizeof dims);
+            key.lds[0] = d4;
             count_call(&key, ns > 0 ? (uint64_t)ns : 0, 0, 0);
         }
 }

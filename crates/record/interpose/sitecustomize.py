@@ -39,7 +39,7 @@ def recorder():
         count = ctypes.CDLL(None).gpubench_record_call
     except (AttributeError, OSError):
         return None
-    numbers = [ctypes.c_int64] * 4
+    numbers = [ctypes.c_int64] * 5
     count.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char, ctypes.c_char_p, *numbers, ctypes.c_int64]
     count.restype = None
     return count
@@ -79,7 +79,7 @@ def timed_fft(count, function, name, library):
                 extents = [extents[0] * extents[1], *extents[2:]]
             single = getattr(result, "dtype", None) is not None and result.dtype.char in "fF"
             extents += [0] * (3 - len(extents))
-            count(b"fft", library, b"s" if single else b"d", kind, *extents, batch, ns)
+            count(b"fft", library, b"s" if single else b"d", kind, *extents, batch, 0, ns)
         except Exception:
             pass  # What cannot be described is not counted; the program has its result.
         return result
@@ -96,10 +96,12 @@ def timed_product(count, function):
         try:
             shape = getattr(other, "shape", ())
             columns = shape[1] if len(shape) > 1 else 1
-            name = b"spgemm" if hasattr(other, "nnz") else b"spmv"
+            is_sparse = hasattr(other, "nnz")
+            entries = int(self.nnz), int(other.nnz) if is_sparse else 0
             dtype = LETTERS.get(self.dtype.char)
             if result is not NotImplemented and dtype and len(shape):
-                count(name, b"scipy.sparse", dtype, b"", self.shape[0], columns, self.shape[1], int(self.nnz), ns)
+                name = b"spgemm" if is_sparse else b"spmv"
+                count(name, b"scipy.sparse", dtype, b"", self.shape[0], columns, self.shape[1], *entries, ns)
         except Exception:
             pass
         return result
@@ -164,7 +166,7 @@ def watch_ufuncs(count, numpy):
         start, started.ns = getattr(started, "ns", None), None
         found = watched(called)
         if found and start and type(first) is array_type and first.size >= LEAST_ELEMENTS and first.dtype.char in LETTERS:
-            count(found[0], b"numpy", LETTERS[first.dtype.char], found[1], first.size, 0, 0, 0, ns - start)
+            count(found[0], b"numpy", LETTERS[first.dtype.char], found[1], first.size, 0, 0, 0, 0, ns - start)
 
     monitoring.use_tool_id(tool, "gpubench record")
     monitoring.register_callback(tool, monitoring.events.CALL, before)

@@ -111,7 +111,9 @@ fn call(key: &CallKey, counts: &Counts) -> Call {
     let is_sparse = key.routine.starts_with("sp");
     let dim = |index: usize| if is_fft || (is_sparse && index == 3) { 0 } else { size(index) };
     let extents = (0..3).map(size).filter(|extent| is_fft && *extent > 0).collect();
-    let leading: Vec<u64> = key.lds.iter().map(|ld| ld.unsigned_abs()).collect();
+    // A sparse product has the stored entries of the second factor there.
+    let lds = if is_sparse { &[][..] } else { &key.lds[..] };
+    let leading: Vec<u64> = lds.iter().map(|ld| ld.unsigned_abs()).collect();
     let used = leading.iter().rposition(|ld| *ld > 0).map_or(0, |last| last + 1);
     Call {
         routine: key.routine.clone(),
@@ -122,6 +124,7 @@ fn call(key: &CallKey, counts: &Counts) -> Call {
         rhs: dim(3),
         extents,
         entries: if is_sparse { size(3) } else { 0 },
+        other_entries: if is_sparse { key.lds[0].unsigned_abs() } else { 0 },
         batch: if is_fft { size(3) } else { 1 },
         flags: key.flags.clone(),
         row_major: key.row_major,

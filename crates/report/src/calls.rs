@@ -86,6 +86,9 @@ pub struct Call {
     /// Stored entries of the first factor of a sparse product.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub entries: u64,
+    /// Stored entries of the second factor, if it is sparse.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub other_entries: u64,
     /// Extents of a transform, the contiguous axis last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extents: Vec<u64>,

@@ -8,7 +8,8 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::{SweepFile, check_shapes, one_line};
-use crate::settings::options::{DTypes, Ops, Shapes, SweepOptions};
+use crate::op;
+use crate::settings::options::{DTypes, Density, Ops, Shapes, SweepOptions};
 use crate::settings::resolve::{element_types, names_of};
 use crate::shape::LAYOUT;
 
@@ -34,7 +35,8 @@ fn problems(path: &Path) -> Result<SweepFile> {
             let reason = shown(&format!("{error:#}").trim_start_matches("--shape: ").to_owned());
             anyhow!("--problems: {name}:{}: {reason}; {EXAMPLE}", index + 1)
         })?;
-        let is_like = |known: &&mut SweepOptions| (&known.ops, &known.dtypes) == (&table.ops, &table.dtypes);
+        let key = |table: &SweepOptions| (table.ops.clone(), table.dtypes.clone(), table.density);
+        let is_like = |known: &&mut SweepOptions| key(known) == key(&table);
         match (tables.iter_mut().find(is_like), table.shape) {
             (Some(SweepOptions { shape: Some(Shapes(known)), .. }), Some(Shapes(shapes))) => {
                 known.extend(shapes)
@@ -85,6 +87,7 @@ fn problem(line: &str) -> Result<SweepOptions> {
         Some(_) => bail!("{key} is no text"),
     };
     let (op, dtype) = (word("op")?.context("op is missing")?, word("dtype")?);
+    let density = keys.remove("density").map(|density| density.to_string().parse::<Density>());
     let dimension = |(name, value): (String, Value)| match value {
         Value::Number(extent) => Ok(format!("{name}={extent}")),
         Value::String(word) if name == LAYOUT && !word.contains(',') => Ok(format!("{name}={word}")),
@@ -96,9 +99,12 @@ fn problem(line: &str) -> Result<SweepOptions> {
         ops: Some(op.parse::<Ops>().map_err(of)?),
         dtypes: dtype.map(|dtype| dtype.parse::<DTypes>()).transpose().map_err(of)?,
         shape: Some(dimensions.parse::<Shapes>().map_err(of)?),
+        density: density.transpose().map_err(of)?,
         ..SweepOptions::default()
     };
     check_shapes(&asked)?;
+    let is_sparse = op::find(&op).is_some_and(|op| op.default_density().is_some());
+    ensure!(is_sparse || asked.density.is_none(), "{op} has no density: its operands are dense");
     let has = element_types(&op, &asked);
     if let Some(dtype) = asked.dtypes.iter().flat_map(|dtypes| &dtypes.0).find(|dtype| !has.contains(dtype)) {
         bail!("{op} has no problems of {}: it has those of {}", dtype.name(), names_of(has));
@@ -125,6 +131,10 @@ mod tests {
         let shapes = tables.iter().map(|table| table.shape.as_ref().map_or(0, |Shapes(shapes)| shapes.len()));
         assert_eq!(shapes.collect::<Vec<_>>(), [2, 1]);
         assert_eq!(tables[1].dtypes, "f64".parse().ok());
+        let line = |density| format!("{{\"op\":\"spmv\",\"m\":9,\"n\":2,\"density\":{density}}}\n");
+        let tables = read(&(line("0.5") + &line("0.25") + &line("5e-1"))).unwrap().tables;
+        let densities = tables.iter().map(|table| table.density.map(|density| density.0));
+        assert_eq!(densities.collect::<Vec<_>>(), [Some(0.5), Some(0.25)]);
         for (text, expected) in [
             ("{\"op\":\"svd\",\"m\":4,\"n\":4}\n[1]\n", ":2: it is no JSON object"),
             ("{\"m\":4}", ":1: op is missing; write a JSON object per line, such as"),
@@ -141,6 +151,9 @@ mod tests {
             ),
             ("{\"op\":\"fft\",\"nx\":5,\"dtype\":\"f32,bf16\"}", "fft has no problems of bf16"),
             ("{\"op\":\"fft\",\"nx\":5,\"nz\":5}", "nz is given without ny"),
+            ("{\"op\":\"spmv\",\"m\":5,\"n\":4,\"density\":2}", "density 2 is not above 0"),
+            ("{\"op\":\"spmv\",\"m\":5,\"n\":4,\"density\":\"a\"}", "density"),
+            ("{\"op\":\"svd\",\"m\":5,\"n\":4,\"density\":0.5}", "svd has no density"),
             ("\n", "has no problem"),
         ] {
             let error = read(text).unwrap_err();

@@ -34,6 +34,8 @@ pub fn problem(call: &Call) -> Option<CallProblem> {
         let layout = format!("{}{}", letter(a), letter(b));
         ("matmul", vec![("m", m), ("n", n), ("k", k)], Some(layout))
     };
+    let share_of = |entries: u64, elements: f64| entries as f64 / elements;
+    let mut density = None;
     let ((name, dims, layout), share) = match call.routine.as_str() {
         "gemm" if call.row_major => (product(m, n, k, [transposed(0), transposed(1)]), 1.0),
         "gemm" => (product(n, m, k, [transposed(1), transposed(0)]), 1.0),
@@ -47,6 +49,17 @@ pub fn problem(call: &Call) -> Option<CallProblem> {
         "potrf" => (("solve", vec![("n", n), (RHS, 1)], None), n as f64 / (n as f64 + 6.0)),
         "gesdd" | "gesvd" if call.flags.starts_with(['S', 'A']) => {
             (("svd", vec![("m", m), ("n", n)], None), 1.0)
+        }
+        "spmv" if n == 1 => {
+            density = Some(share_of(call.entries, m as f64 * k as f64));
+            (("spmv", vec![("m", m), ("n", k)], None), 1.0)
+        }
+        // Factors of one density, with the products of those of the call.
+        "spgemm" => {
+            let of_both = [(call.entries, m), (call.other_entries, n)];
+            let [a, b] = of_both.map(|(entries, side)| share_of(entries, side as f64 * k as f64));
+            density = Some((a * b).sqrt());
+            (("spgemm", vec![("m", m), ("n", n), ("k", k)], None), 1.0)
         }
         // A transform back, to real data or of complex ones, has the passes of one forward.
         "fft" if ["R", "B", "C"].contains(&call.flags.as_str()) => {
@@ -67,7 +80,12 @@ pub fn problem(call: &Call) -> Option<CallProblem> {
     if known.refuse_shape(&shape).is_some() {
         return None;
     }
-    let case = Case { shape: Some(shape), ..Case::square(name, largest, dtype, 0) };
+    // Three digits, so that calls that hardly differ are one problem.
+    let density: Option<f64> = density.and_then(|density| format!("{density:.2e}").parse().ok());
+    if density.is_some_and(|density| !(density > 0.0 && density <= 1.0)) {
+        return None;
+    }
+    let case = Case { shape: Some(shape), density, ..Case::square(name, largest, dtype, 0) };
     Some(CallProblem { case, share })
 }
 
@@ -78,6 +96,9 @@ impl CallProblem {
             ("op".to_owned(), Value::from(self.case.op.as_str())),
             ("dtype".to_owned(), Value::from(self.case.dtype.name())),
         ]);
+        if let Some(density) = self.case.density {
+            keys.insert("density".to_owned(), density.into());
+        }
         if let Some(shape) = &self.case.shape {
             for name in shape.names() {
                 let value = shape.extent(name, self.case.n).map(Value::from);
@@ -90,7 +111,9 @@ impl CallProblem {
 
     /// Returns whether a case of a report is this problem.
     pub fn is(&self, case: &Case) -> bool {
-        (&case.op, case.dtype) == (&self.case.op, self.case.dtype) && sizes(case) == sizes(&self.case)
+        (&case.op, case.dtype, case.density) == (&self.case.op, self.case.dtype, self.case.density)
+            && case.matrix.is_none()
+            && sizes(case) == sizes(&self.case)
     }
 }
 
@@ -139,6 +162,21 @@ gemm NN row 30 40 0 0 none
             assert_eq!(line(words[0], words[1], words[2] == "row", dims), words[7], "{text}");
         }
         assert!(line("syrk", "UN", true, [0, 30, 20, 0]).contains("matmul"));
+    }
+
+    #[test]
+    fn sparse_products_have_the_density_of_their_factors() {
+        let line = |routine: &str, dims, entries, other_entries| {
+            let call = Call { entries, other_entries, ..call(routine, dims, 1, 1.0) };
+            problem(&call).map_or("none".into(), |found| found.line())
+        };
+        let vector = r#"{"density":0.0125,"dtype":"f64","m":200,"n":400,"op":"spmv"}"#;
+        assert_eq!(line("spmv", [200, 1, 400, 0], 1000, 0), vector);
+        let matrices = r#"{"density":0.0002,"dtype":"f64","k":1000,"m":1000,"n":500,"op":"spgemm"}"#;
+        assert_eq!(line("spgemm", [1000, 500, 1000, 0], 400, 50), matrices);
+        // A dense factor of several columns is no vector, and without entries there is nothing to do.
+        assert_eq!(line("spmv", [200, 3, 400, 0], 1000, 0), "none");
+        assert_eq!(line("spgemm", [1000, 500, 1000, 0], 400, 0), "none");
     }
 
     #[test]
