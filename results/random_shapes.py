@@ -17,8 +17,11 @@ OPS = {
     "fft": ({"nx": 4096, "ny": 1024, "nz": 128}, lambda *extents: 3 * math.prod(extents)),
     "solve": ({"n": 4096, "rhs": 256}, lambda n, rhs: n * n + 2 * n * rhs),
     "svd": ({"m": 4096, "n": 1024}, lambda m, n: 2 * (m + n) * min(m, n)),
+    # With one stored entry of 100, which has an index, too.
+    "spgemm": ({"m": 8192, "n": 8192, "k": 8192}, lambda m, n, k: 0.015 * (m * k + k * n) + 1.5 * m * n),
+    "spmv": ({"m": 65536, "n": 65536}, lambda m, n: 0.015 * m * n + m + n),
 }
-UNBATCHED = ["elementwise", "reduction"]
+UNBATCHED = ["elementwise", "reduction", "spgemm", "spmv"]
 LAYOUTS = ["nn", "nt", "tn", "tt"]
 BYTES = 1 << 30
 
@@ -34,6 +37,10 @@ def dimensions(draw, op):
         batch = 1 if op in UNBATCHED or draw.random() < 0.4 else round(10000 ** draw.random())
         if 8 * batch * elements(*drawn.values()) > BYTES:
             continue
+        if op == "reduction":
+            # By a generator of its own, so that the other ops have the same shapes with and without it.
+            axis = random.Random(str(drawn)).choice([None, 0, 1])
+            drawn |= {} if axis is None else {"axis": axis}
         layout = {"layout": draw.choice(LAYOUTS)} if op == "matmul" else {}
         return drawn | ({"batch": batch} if batch > 1 else {}) | layout
 
