@@ -124,13 +124,6 @@ impl<W: KernelWorkspace> KernelWorkspace for [W; 2] {
     }
 }
 
-impl<A: KernelWorkspace, B: KernelWorkspace> KernelWorkspace for (A, B) {
-    fn show(&self, show: ShowMemory<'_>) {
-        self.0.show(show);
-        self.1.show(show);
-    }
-}
-
 impl KernelWorkspace for faer::dyn_stack::MemBuffer {
     fn show(&self, show: ShowMemory<'_>) {
         show(self);

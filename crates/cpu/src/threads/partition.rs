@@ -63,6 +63,27 @@ impl Partition {
         });
     }
 
+    /// Computes several results of equal length: `compute` gets a range of elements and the slices for their results.
+    pub(crate) fn run_rows<T: Send, const N: usize>(
+        &self,
+        rows: [&mut [T]; N],
+        compute: impl Fn(Range<usize>, [&mut [T]; N]) + Sync,
+    ) {
+        let length = rows.first().map_or(0, |row| row.len());
+        if self.threads == 1 {
+            return compute(0..length, rows);
+        }
+        let part = self.part(length);
+        let mut chunks = rows.map(|row| row.chunks_mut(part));
+        let parts: Vec<[&mut [T]; N]> = (0..length.div_ceil(part))
+            .map(|_| chunks.each_mut().map(|chunks| chunks.next().unwrap_or_default()))
+            .collect();
+        parts.into_par_iter().enumerate().for_each(|(index, rows)| {
+            let first = index * part;
+            compute(first..length.min(first + part), rows);
+        });
+    }
+
     /// Returns the number of elements, or of tasks, that one thread takes at a time.
     pub(crate) fn part(&self, elements: usize) -> usize {
         let even = elements.div_ceil(self.threads).next_multiple_of(self.grain);
@@ -102,6 +123,13 @@ mod tests {
                     }
                 });
                 assert!(y.iter().enumerate().all(|(index, &y)| y == index + 1), "{elements} {threads}");
+                let mut other = vec![0; elements];
+                partition.run_rows([&mut y, &mut other], |part, [y, other]| {
+                    for (index, (y, other)) in part.zip(y.iter_mut().zip(other)) {
+                        (*y, *other) = (*y - index, index);
+                    }
+                });
+                assert!(y.iter().all(|&y| y == 1) && other.iter().enumerate().all(|(index, &y)| y == index));
             }
         }
     }

@@ -108,25 +108,23 @@ fn of_rows<T: Element>(
 ) -> PreparedJob {
     let matrices = matrices::<T>(&mut request, rows)?;
     let pieces = cols.div_ceil(TASK);
-    let workspace = [rows * pieces, rows].map(|length| vec![Moments::default(); length]);
+    // Without a division, there is nothing to merge.
+    let parts = vec![Moments::default(); if pieces > 1 { rows * pieces } else { 0 }];
     let pool = Partition::of_tasks(rows * pieces, request.threads);
-    on_pool(
-        matrices,
-        pool,
-        workspace,
-        None,
-        move |pool, [parts, totals], Matrices { inputs: [a], results, .. }| {
-            pool.run(parts, |range, parts| {
-                for (part, index) in parts.iter_mut().zip(range) {
-                    let row = &a[index / pieces * cols..][..cols];
-                    *part = row.chunks(TASK).nth(index % pieces).map(of.of_values).unwrap_or_default();
-                }
-            });
-            let total = |row| Moments::merged(&parts[row * pieces..][..pieces]);
-            write_statistics(pool, totals, &mut results[0], total);
-            Ok(())
-        },
-    )
+    on_pool(matrices, pool, parts, None, move |pool, parts, Matrices { inputs: [a], results, .. }| {
+        if pieces == 1 {
+            write_statistics(pool, &mut results[0], |row| (of.of_values)(&a[row * cols..][..cols]));
+            return Ok(());
+        }
+        pool.run(parts, |range, parts| {
+            for (part, index) in parts.iter_mut().zip(range) {
+                let row = &a[index / pieces * cols..][..cols];
+                *part = row.chunks(TASK).nth(index % pieces).map(of.of_values).unwrap_or_default();
+            }
+        });
+        write_statistics(pool, &mut results[0], |row| Moments::merged(&parts[row * pieces..][..pieces]));
+        Ok(())
+    })
 }
 
 /// Makes a job of the statistics of each column, by tiles.
@@ -137,48 +135,35 @@ fn of_columns<T: Element>(
 ) -> PreparedJob {
     let matrices = matrices::<T>(&mut request, cols)?;
     let across = cols.div_ceil(TILE_COLS);
-    let tiles = across * rows.div_ceil(TILE_ROWS);
-    let workspace = (vec![[Moments::default(); TILE_COLS]; tiles], vec![Moments::default(); cols]);
-    let pool = Partition::of_tasks(tiles, request.threads);
-    on_pool(
-        matrices,
-        pool,
-        workspace,
-        None,
-        move |pool, (tiles, totals), Matrices { inputs: [a], results, .. }| {
-            pool.run(tiles, |range, tiles| {
-                for (tile, index) in tiles.iter_mut().zip(range) {
-                    let (row, col) = (index / across * TILE_ROWS, index % across * TILE_COLS);
-                    let width = TILE_COLS.min(cols - col);
-                    of.columns(&a[row * cols + col..], cols, TILE_ROWS.min(rows - row), &mut tile[..width]);
-                }
-            });
-            let total = |col: usize| {
-                let parts = tiles[col / TILE_COLS..].iter().step_by(across).map(|tile| tile[col % TILE_COLS]);
-                parts.fold(Moments::default(), Moments::merge)
-            };
-            write_statistics(pool, totals, &mut results[0], total);
-            Ok(())
-        },
-    )
+    let tiles = vec![[Moments::default(); TILE_COLS]; across * rows.div_ceil(TILE_ROWS)];
+    let pool = Partition::of_tasks(tiles.len(), request.threads);
+    on_pool(matrices, pool, tiles, None, move |pool, tiles, Matrices { inputs: [a], results, .. }| {
+        pool.run(tiles, |range, tiles| {
+            for (tile, index) in tiles.iter_mut().zip(range) {
+                let (row, col) = (index / across * TILE_ROWS, index % across * TILE_COLS);
+                let width = TILE_COLS.min(cols - col);
+                of.columns(&a[row * cols + col..], cols, TILE_ROWS.min(rows - row), &mut tile[..width]);
+            }
+        });
+        write_statistics(pool, &mut results[0], |col| {
+            let parts = tiles[col / TILE_COLS..].iter().step_by(across).map(|tile| tile[col % TILE_COLS]);
+            parts.fold(Moments::default(), Moments::merge)
+        });
+        Ok(())
+    })
 }
 
 /// Writes the rows of sums, means and deviations of results, of which `total` returns the moments.
-fn write_statistics(
-    pool: &Partition,
-    totals: &mut [Moments],
-    out: &mut [f64],
-    total: impl Fn(usize) -> Moments + Sync,
-) {
-    pool.run(totals, |range, totals| {
-        totals.iter_mut().zip(range).for_each(|(to, result)| *to = total(result))
+fn write_statistics(pool: &Partition, out: &mut [f64], total: impl Fn(usize) -> Moments + Sync) {
+    let count = out.len() / 3;
+    let (sums, rest) = out.split_at_mut(count);
+    let (means, deviations) = rest.split_at_mut(count);
+    pool.run_rows([sums, means, deviations], |range, [sums, means, deviations]| {
+        for (place, result) in range.enumerate() {
+            let total = total(result);
+            (sums[place], means[place], deviations[place]) = (total.sum(), total.mean(), total.std());
+        }
     });
-    let rows = out.chunks_mut(totals.len());
-    for (statistic, row) in [Moments::sum, Moments::mean, Moments::std].into_iter().zip(rows) {
-        pool.run(row, |range, row| {
-            row.iter_mut().zip(&totals[range]).for_each(|(to, total)| *to = statistic(*total))
-        });
-    }
 }
 
 fn in_parts<T: Element>(mut request: JobRequest<'_>, of: Functions<T>) -> PreparedJob {

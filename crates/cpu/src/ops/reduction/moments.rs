@@ -21,6 +21,8 @@ const ABREAST: usize = 128;
 /// Additions to a partial sum before it is added to a float64 sum. Once the sum is large, squares of coarse numbers
 /// all round in one direction.
 const RUN: usize = 16;
+/// Values of which the sum comes first and then the squares, both in float64: the start and end of a block would cost more.
+const FEW: usize = 128;
 /// Values at each end of a block whose mean approximates the mean of the block.
 const SAMPLE: usize = 32;
 
@@ -127,6 +129,9 @@ impl<T: Real> Vectorized for Blocks<'_, T> {
     #[inline(always)]
     fn run(self) -> Moments {
         // A loop, because the compiler would generate the narrowest vectors for a closure passed to `fold`.
+        if self.0.len() <= FEW {
+            return of_few(self.0);
+        }
         let mut moments = Moments::default();
         for block in self.0.chunks(BLOCK) {
             let found = match size_of::<T>() {
@@ -144,6 +149,36 @@ impl<T: Real> Vectorized for Blocks<'_, T> {
     fn run_portable(self) -> Moments {
         Moments::plain(self.0)
     }
+}
+
+/// Computes the moments of few values by two passes over them.
+#[inline(always)]
+fn of_few<T: Real>(values: &[T]) -> Moments {
+    const LANES: usize = 8;
+    let (groups, rest) = values.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for group in groups {
+        for lane in 0..LANES {
+            sums[lane] += group[lane].to_f64();
+        }
+    }
+    for (sum, value) in sums.iter_mut().zip(rest) {
+        *sum += value.to_f64();
+    }
+    let (count, sum) = (values.len() as f64, total(sums));
+    let mean = sum / count;
+    let mut squares = [0.0; LANES];
+    for group in groups {
+        for lane in 0..LANES {
+            let apart = group[lane].to_f64() - mean;
+            squares[lane] = apart.mul_add(apart, squares[lane]);
+        }
+    }
+    for (square, value) in squares.iter_mut().zip(rest) {
+        let apart = value.to_f64() - mean;
+        *square = apart.mul_add(apart, *square);
+    }
+    Moments { count, sum, lost: 0.0, squares: total(squares) }
 }
 
 /// Computes the moments of a block from its deviations from about its mean; `None` if they would not be accurate
