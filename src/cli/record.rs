@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Result, ensure};
 use clap::Args;
 use gpubench_backend::host::environment;
-use gpubench_record::Machine;
+use gpubench_record::{Machine, Recorded};
 use gpubench_text::escape::shell_word;
 
 use super::folder::check_file;
@@ -63,7 +63,8 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
     let host = environment::host();
     let machine =
         Machine { cpu: host.cpu, logical_cpus: host.threads, now: crate::report::now().to_string() };
-    let (calls, ended) = gpubench_record::record(&args.program, args.python, machine)?;
+    let Recorded { calls, ended, python_began } =
+        gpubench_record::record(&args.program, args.python, machine)?;
     let saved = calls.save(&out);
     if !args.quiet {
         let screen = Screen::default();
@@ -71,6 +72,11 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
         blocks(&summary(&calls), screen).lines().for_each(stream::note);
         if saved.is_ok() && !calls.calls.is_empty() {
             stream::note(&format!("Saved as {}.", shell_word(&args.out)));
+        }
+        if args.python && !python_began {
+            stream::note(
+                "No Python of the program loaded the recorder of --python. Options -E, -I and -S keep it out: run the program without them.",
+            );
         }
     }
     if let Err(error) = saved {

@@ -80,6 +80,16 @@ fn with_python_ffts_and_sparse_products_are_recorded_and_the_users_sitecustomize
 }
 
 #[test]
+fn a_python_that_keeps_the_recorder_out_is_named() {
+    let Some(python) = python_with_numpy() else { return };
+    let folder = Folder::new();
+    for (options, is_named) in [("-I", true), ("", false)] {
+        let ended = folder.succeeds(&format!("record --python --force -- {python} {options} -c 0"));
+        assert_eq!(ended.stderr.contains("-E, -I and -S keep it out"), is_named, "{}", ended.stderr);
+    }
+}
+
+#[test]
 fn signals_that_are_ignored_reach_the_program_so() {
     let folder = Folder::new();
     for trap in ["", "trap '' PIPE;", "trap '' XFSZ;", "trap '' PIPE XFSZ HUP;"] {

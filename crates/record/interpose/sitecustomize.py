@@ -218,6 +218,10 @@ def begin():
     count = recorder()
     if count is not None:
         sys.meta_path.insert(0, Wrapping(count))
+        try:
+            open(os.path.join(HERE, "begun"), "wb").close()
+        except OSError:
+            pass  # A later process of the program, whose recorder has gone.
 
 
 begin()

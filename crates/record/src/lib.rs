@@ -43,13 +43,23 @@ pub struct Machine {
     pub now: String,
 }
 
-/// Runs `program`, whose first entry is its name or path, to its end, and returns its calls and how it ended. Its input and output are
-/// those of this process. With `python`, the FFTs and sparse products of NumPy and SciPy are recorded too.
+/// What [`record`] returns.
+pub struct Recorded {
+    /// The calls.
+    pub calls: Calls,
+    /// How the program ended.
+    pub ended: ProgramEnd,
+    /// Whether a Python of the program has loaded what records NumPy and SciPy.
+    pub python_began: bool,
+}
+
+/// Runs `program`, whose first entry is its name or path, to its end. Its input and output are those of this process. With `python`, the
+/// FFTs and sparse products of NumPy and SciPy are recorded too.
 ///
 /// # Errors
 /// The system is not Linux, the program cannot be started, or it cannot be recorded; one line that says what to do. A program that fails
 /// is no error.
-pub fn record(program: &[OsString], python: bool, machine: Machine) -> Result<(Calls, ProgramEnd)> {
+pub fn record(program: &[OsString], python: bool, machine: Machine) -> Result<Recorded> {
     ensure!(
         !INTERPOSER.is_empty(),
         "gpubench record preloads an object into the program, which this build supports on 64-bit Linux alone"
@@ -90,7 +100,7 @@ pub fn record(program: &[OsString], python: bool, machine: Machine) -> Result<(C
         calls: recording.calls.iter().map(|(key, counts)| call(key, counts)).collect(),
         others: Others { count: recording.others.0, total_s: seconds(recording.others.1 as f64) },
     };
-    Ok((calls, ended))
+    Ok(Recorded { calls, ended, python_began: folder.path().join("begun").exists() })
 }
 
 fn seconds(ns: f64) -> f64 {
