@@ -10,7 +10,7 @@ fn every_variant_of_the_cpu_computes_every_shape_that_it_takes() {
     for (name, line) in [
         ("products", "--ops matmul --shape 40x24xN --sizes 33 --batch 1,5 --layout nn,nt,tn,tt --variants *"),
         ("rows", "--ops elementwise,reduction --shape 300x7,1xN,Nx1 --sizes 70000"),
-        ("sums", "--ops reduction --shape rows=300,cols=7,axis=0 --shape rows=7,cols=300,axis=1 --sizes 1"),
+        ("sums", "--ops reduction --shape rows=300,cols=7,axis=0,rows=7,cols=300,axis=1"),
         ("systems", "--ops solve --shape n=24,rhs=3 --batch 1,100 --variants *"),
         ("transforms", "--ops fft --shape Nx7,7xN,N,4x6xN --sizes 1,30 --batch 1,9 --variants *"),
         ("decompositions", "--ops svd --shape 60x7,7x60,1x1 --batch 1,9 --variants *"),
@@ -104,7 +104,7 @@ fn what_is_no_shape_of_the_op_is_refused_in_one_line() {
         "run --backends cpu ",
         "--config sweep.toml => sweep.toml: shape: matmul has the dimensions
         --ops fft --shape 4x4x4x4 => fft has the dimensions nx x ny x nz, but 4 are given
-        --ops matmul --shape 4x4xz => k cannot be z: give a number or a multiple of N
+        --ops matmul --shape 4x4xz => k cannot be z: give a number of at least 1, or a multiple of N
         --ops matmul --shape 4x4x4,batch=3 => write all dimensions by name
         --ops matmul --shape m=4,n=4,n=5,k=4 => n is given twice
         --ops matmul --shape 4x4x64..1024:x2 => has a range: write the dimensions by name

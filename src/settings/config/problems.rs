@@ -87,7 +87,9 @@ fn problem(line: &str) -> Result<SweepOptions> {
         Some(_) => bail!("{key} is no text"),
     };
     let (op, dtype) = (word("op")?.context("op is missing")?, word("dtype")?);
-    let density = keys.remove("density").map(|density| density.to_string().parse::<Density>());
+    let density = keys.remove("density");
+    ensure!(density.as_ref().is_none_or(Value::is_number), "density is no number");
+    let density = density.map(|density| density.to_string().parse::<Density>());
     let dimension = |(name, value): (String, Value)| match value {
         Value::Number(extent) => Ok(format!("{name}={extent}")),
         Value::String(word) if name == LAYOUT && !word.contains(',') => Ok(format!("{name}={word}")),
@@ -152,7 +154,7 @@ mod tests {
             ("{\"op\":\"fft\",\"nx\":5,\"dtype\":\"f32,bf16\"}", "fft has no problems of bf16"),
             ("{\"op\":\"fft\",\"nx\":5,\"nz\":5}", "nz is given without ny"),
             ("{\"op\":\"spmv\",\"m\":5,\"n\":4,\"density\":2}", "density 2 is not above 0"),
-            ("{\"op\":\"spmv\",\"m\":5,\"n\":4,\"density\":\"a\"}", "density"),
+            ("{\"op\":\"spmv\",\"m\":5,\"n\":4,\"density\":\"a\"}", "density is no number"),
             ("{\"op\":\"svd\",\"m\":5,\"n\":4,\"density\":0.5}", "svd has no density"),
             ("\n", "has no problem"),
         ] {

@@ -23,6 +23,8 @@ const ABREAST: usize = 128;
 const RUN: usize = 16;
 /// Values of which the sum comes first and then the squares, both in float64: the start and end of a block would cost more.
 const FEW: usize = 128;
+/// Independent sums of few values.
+const FEW_LANES: usize = 8;
 /// Values at each end of a block whose mean approximates the mean of the block.
 const SAMPLE: usize = 32;
 
@@ -44,7 +46,7 @@ unsafe impl Plain for Moments {}
 
 impl Moments {
     pub(super) fn of<T: Real>(values: &[T]) -> Self {
-        vectorize(Blocks(values))
+        if values.len() < 2 * FEW_LANES { Moments::plain(values) } else { vectorize(Blocks(values)) }
     }
 
     /// Computes the moments of neighbouring columns of `rows` rows at a distance of `distance`, the first of which begins with `values`.
@@ -154,7 +156,7 @@ impl<T: Real> Vectorized for Blocks<'_, T> {
 /// Computes the moments of few values by two passes over them.
 #[inline(always)]
 fn of_few<T: Real>(values: &[T]) -> Moments {
-    const LANES: usize = 8;
+    const LANES: usize = FEW_LANES;
     let (groups, rest) = values.as_chunks::<LANES>();
     let mut sums = [0.0; LANES];
     for group in groups {
