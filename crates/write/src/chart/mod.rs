@@ -87,6 +87,42 @@ impl ChartKind {
             ChartKind::Roofline => "roofline",
         }
     }
+
+    /// The section of a page that has its charts.
+    pub(crate) fn section(self) -> PageSection {
+        match self {
+            ChartKind::Overview => PageSection::Overview,
+            ChartKind::SpeedUp | ChartKind::Throughput | ChartKind::Time | ChartKind::Grid => {
+                PageSection::Sizes
+            }
+            ChartKind::Roofline => PageSection::Roofline,
+        }
+    }
+}
+
+/// A section of charts in a page, in the order of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PageSection {
+    /// All ops in one chart.
+    Overview,
+    /// Charts against size, by op.
+    Sizes,
+    /// Shares of the machine's peaks, which the reader opens.
+    Roofline,
+}
+
+impl PageSection {
+    pub(crate) const ALL: [PageSection; 3] =
+        [PageSection::Overview, PageSection::Sizes, PageSection::Roofline];
+
+    /// The name in the style, the heading, and whether the reader opens it.
+    pub(crate) fn words(self) -> (&'static str, &'static str, bool) {
+        match self {
+            PageSection::Overview => ("overview", "All ops", false),
+            PageSection::Sizes => ("sizes", "Speed-up and throughput by size", false),
+            PageSection::Roofline => ("roofline", "Share of the machine's peaks", true),
+        }
+    }
 }
 
 /// The kinds of charts to draw.

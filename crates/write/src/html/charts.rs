@@ -6,19 +6,7 @@ use rayon::prelude::*;
 
 use super::markup::{Element, Html, classed, element};
 use crate::chart::frame::{Frame, LegendRow};
-use crate::chart::{Chart, ChartKind, page_charts, page_sample};
-
-/// The groups of charts: their kinds, their name in the style, their heading, and whether the reader opens them.
-const GROUPS: [(&[ChartKind], &str, &str, bool); 3] = [
-    (&[ChartKind::Overview], "overview", "All ops", false),
-    (
-        &[ChartKind::SpeedUp, ChartKind::Grid, ChartKind::Throughput, ChartKind::Time],
-        "sizes",
-        "Speed-up and throughput by size",
-        false,
-    ),
-    (&[ChartKind::Roofline], "roofline", "Share of the machine's peaks", true),
-];
+use crate::chart::{Chart, PageSection, page_charts, page_sample};
 
 /// The charts, or that tables say it all; empty where nothing is measured.
 pub(crate) fn charts(report: &Report) -> Html {
@@ -27,8 +15,9 @@ pub(crate) fn charts(report: &Report) -> Html {
         let text = "No op has two sizes to draw a line through; the tables have all figures.";
         return classed("p", "note").holding(text).into();
     }
-    let group = |(kinds, name, title, opens): (&[ChartKind], &str, &str, bool)| {
-        let found: Vec<&Chart> = charts.iter().filter(|chart| kinds.contains(&chart.kind())).collect();
+    let of_section = |section: PageSection| {
+        let (name, title, opens) = section.words();
+        let found: Vec<&Chart> = charts.iter().filter(|chart| chart.kind().section() == section).collect();
         let Some(first) = found.first() else { return Html::default() };
         let gallery = classed("div", "gallery").with("data-charts", name);
         let gallery = gallery.holding_all(found.par_iter().map(|chart| figure(chart)).collect::<Vec<_>>());
@@ -43,7 +32,7 @@ pub(crate) fn charts(report: &Report) -> Html {
             false => Html::from(element("h3").holding(title)).and(content),
         }
     };
-    GROUPS.map(group).into_iter().collect()
+    PageSection::ALL.map(of_section).into_iter().collect()
 }
 
 fn figure(chart: &Chart) -> Element {
@@ -94,18 +83,16 @@ fn legend(rows: &[LegendRow]) -> (Option<Element>, Option<Element>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::ChartKind;
     use gpubench_report::report::example;
 
     #[test]
-    fn every_chart_is_in_a_group_in_colours_that_follow_the_theme() {
+    fn every_chart_is_in_a_section_in_colours_that_follow_the_theme() {
         let report = example::with_peaks(example::full());
         let drawn = page_charts(&report);
         let html = charts(&report).into_string();
         for kind in [ChartKind::Overview, ChartKind::SpeedUp, ChartKind::Throughput, ChartKind::Roofline] {
             assert!(drawn.iter().any(|chart| chart.kind() == kind), "{kind:?}");
-        }
-        for kind in ChartKind::ALL {
-            assert!(GROUPS.iter().any(|(kinds, ..)| kinds.contains(&kind)), "{kind:?}");
         }
         assert_eq!(html.matches("<figure").count(), drawn.len());
         let plots: usize = drawn.iter().map(|chart| chart.plots().len()).sum();

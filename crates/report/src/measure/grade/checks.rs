@@ -1,4 +1,4 @@
-//! Defines one check per fact, with its warning text. The parent module has a table of the limits.
+//! Defines one check per fact, with its warning text. `docs/measurement.md` has a table of the limits.
 
 use gpubench_text::count::counted;
 use gpubench_text::percent;

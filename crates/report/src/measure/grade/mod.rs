@@ -1,26 +1,7 @@
 //! Grades how far a measurement can be trusted, from A to D, with the reasons.
 //!
 //! The grade is the worst that any fact allows. Each fact that costs a grade becomes a [`Warning`] with the next step.
-//! `t` is the target precision; a limit costs a grade when it is exceeded, not when it is reached.
-//!
-//! | fact | at best B | at best C | D |
-//! |---|---|---|---|
-//! | half the 95 % interval over the median | `t` | 2 `t`, at least 2 % | 5 % on a GPU, 10 % on a CPU, at least C's |
-//! | worker lost for good before the last round | | any | |
-//! | samples | under 10 | under 6 (no interval of 95 % exists) | under 3 |
-//! | difference between rounds (if p < 0.01) | 2 `t` | 5 %, at least B's | 15 %, at least C's |
-//! | samples counted at a low clock | 1 % | 10 % | 50 % |
-//! | clocks throttled by the driver | any reason | | |
-//! | samples discarded for a low clock | 10 % | 50 % | |
-//! | time over the timer overhead | under 3 | under 1.2 | |
-//! | samples in two clusters | yes | more than 10 % apart | |
-//! | samples with involuntary context switches, CPU | 10 % | 50 % | |
-//! | page faults at half a microsecond each, over the time, CPU | 1 % | 10 %, or one that reads a disk | |
-//! | other processes on the GPU | | any | |
-//! | share of CPU time that other programs used when the run started, CPU | 10 % | 30 % | |
-//! | share of the CPU quota's periods with a pause, CPU | 1 % | 10 % | |
-//! | warm-up without a steady state | yes | | |
-//! | allocations, plans or compilations while sampling | | | any |
+//! The table in `docs/measurement.md` has the limits; one costs a grade when it is exceeded, not when it is reached.
 
 use std::fmt;
 
