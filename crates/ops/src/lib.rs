@@ -102,8 +102,6 @@ pub struct About {
     pub density: Option<f64>,
     /// The limiting resource.
     pub limit: Limit,
-    /// Whether executions include the copies between host and device, so that none are added to their time.
-    pub copies_itself: bool,
     /// Whether the op compares CPU and GPU. Otherwise its variants show costs, and tables list all of them.
     pub compares_sides: bool,
 }
@@ -123,7 +121,6 @@ impl About {
             dtypes: DType::REAL,
             density: None,
             limit,
-            copies_itself: false,
             compares_sides: true,
         }
     }
@@ -293,9 +290,9 @@ pub fn find(name: &str) -> Option<&'static dyn Op> {
     OPS.iter().copied().find(|op| op.name() == name).or_else(|| own::find_op(name))
 }
 
-/// Returns whether executions of the named op include the copies.
+/// Returns whether executions of the named op include the copies between host and device, so that none are added to their time.
 pub fn copies_itself(name: &str) -> bool {
-    find(name).is_some_and(|op| op.about().copies_itself)
+    find(name).is_some_and(|op| op.about().limit == Limit::Bus)
 }
 
 /// Returns whether the named op compares CPU and GPU; true for an unknown op.

@@ -34,7 +34,6 @@ pub const SINES: usize = 100;
 pub(crate) static TRANSFER_LOOP: Sines = Sines {
     about: About {
         limit: Limit::Bus,
-        copies_itself: true,
         ..About::new(
             "transfer-loop",
             "x = sin(x), 100 times, from host memory back to host memory",

@@ -17,7 +17,6 @@ impl Op for TransferOp {
     fn about(&self) -> About {
         About {
             limit: Limit::Bus,
-            copies_itself: true,
             compares_sides: false,
             ..About::new(
                 "transfer",
