@@ -156,6 +156,7 @@ pub static FACTS: &[EnvironmentFact] = &[
     fact(By("rounds", |source| sampling(source, "rounds", "by default", |rounds| rounds.to_string())), Warn, Run, "requested rounds, by op"),
     fact(By("samples", |source| sampling(source, "samples", "until precise", |samples| samples.to_string())), Warn, Run, "requested samples, by op"),
     fact(By("warmup", |source| sampling(source, "warmup", "by default", |executions| executions.to_string())), Warn, Run, "executions before the first sample, by op"),
+    fact(By("isolation", readers::isolation), Warn, Run, "whether each backend ran in its own process"),
     fact(By("variables", |source| readers::set(source, |name| !variables::is_location(name))), Warn, Run, "environment variables that change results, such as `OMP_NUM_THREADS`").when_absent(readers::unset),
     fact(By("gpubench-version", |source| one(Some(&source.report.environment.gpubench_version))), Warn, Run, "version of gpubench"),
     fact(By("gpubench-revision", |source| one(source.report.environment.gpubench_revision.as_deref())), Ignore, Run, "git revision of gpubench's source"),

@@ -238,6 +238,11 @@ pub(super) fn transfer(source: &FactSource) -> Vec<FactValue> {
     one(chosen.as_deref().map(|word| of_word(word).map_or(word, |memory| memory.main().name())))
 }
 
+pub(super) fn isolation(source: &FactSource) -> Vec<FactValue> {
+    let isolate = source.settings()["isolate"].as_bool();
+    one(isolate.map(|isolate| if isolate { "worker processes" } else { "one process" }))
+}
+
 pub(super) fn sim_script(source: &FactSource) -> Vec<FactValue> {
     let simulated = source.report.environment.backends.iter().filter(|backend| backend.name == "sim");
     let seeds = simulated.map(|backend| ("seed", words(&backend.description["seed"])));

@@ -134,6 +134,7 @@ const CHANGES: &str = r#"
 /settings/sweeps/1/sampling/samples 30 => samples warn: spgemm: until precise | spgemm: 30
 /settings/sweeps/1/sampling/warmup 5 => warmup warn: spgemm: 2 | spgemm: 5
 /settings/sweeps/1/sampling/rounds 5 => rounds warn: spgemm: 3 | spgemm: 5
+/settings/isolate false => isolation warn: worker processes | one process
 /variables/OMP_NUM_THREADS "4" => variables warn: OMP_NUM_THREADS: unset | OMP_NUM_THREADS: 4
 /variables/MKL_VERBOSE "1" => variables warn: MKL_VERBOSE: unset | MKL_VERBOSE: 1 (prints each call)
 /gpubench_version "0.2.0" => gpubench-version warn: 0.1.0 | 0.2.0
