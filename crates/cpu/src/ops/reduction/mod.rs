@@ -7,6 +7,7 @@ use gpubench_ops::reduction::Reductions;
 use gpubench_report::case::DType;
 use gpubench_report::data::{Element, Real};
 use gpubench_report::error::Unavailable;
+use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use ndarray::aview1;
 use rustfft::num_traits::{Float, FromPrimitive};
@@ -25,20 +26,10 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         Scope::Default,
         "one pass, sums of deviations from each block's mean, all threads",
         |request| match request.case.dtype {
-            DType::Bf16 => {
-                in_parts::<bf16>(request, Functions::of(|values| Moments::of_half(values, Moments::of)))
-            }
-            DType::F16 => {
-                in_parts::<f16>(request, Functions::of(|values| Moments::of_half(values, Moments::of)))
-            }
-            DType::F64 => in_parts::<f64>(
-                request,
-                Functions { of_values: Moments::of, of_columns: Moments::of_columns },
-            ),
-            _ => in_parts::<f32>(
-                request,
-                Functions { of_values: Moments::of, of_columns: Moments::of_columns },
-            ),
+            DType::Bf16 => in_parts::<bf16>(request, Functions::of_half(Moments::of, Moments::of_columns)),
+            DType::F16 => in_parts::<f16>(request, Functions::of_half(Moments::of, Moments::of_columns)),
+            DType::F64 => in_parts::<f64>(request, Functions::of(Moments::of, Moments::of_columns)),
+            _ => in_parts::<f32>(request, Functions::of(Moments::of, Moments::of_columns)),
         },
     )
     .of_shapes(Shapes::Any)
@@ -46,13 +37,13 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
     variant("plain", Scope::Default, "sum, then deviations from the mean, all threads", |request| {
         match request.case.dtype {
             DType::Bf16 => {
-                in_parts::<bf16>(request, Functions::of(|values| Moments::of_half(values, Moments::plain)))
+                in_parts::<bf16>(request, Functions::of_half(Moments::plain, Moments::plain_columns))
             }
             DType::F16 => {
-                in_parts::<f16>(request, Functions::of(|values| Moments::of_half(values, Moments::plain)))
+                in_parts::<f16>(request, Functions::of_half(Moments::plain, Moments::plain_columns))
             }
-            DType::F64 => in_parts::<f64>(request, Functions::of(Moments::plain)),
-            _ => in_parts::<f32>(request, Functions::of(Moments::plain)),
+            DType::F64 => in_parts::<f64>(request, Functions::of(Moments::plain, Moments::plain_columns)),
+            _ => in_parts::<f32>(request, Functions::of(Moments::plain, Moments::plain_columns)),
         }
     })
     .of_shapes(Shapes::Any)
@@ -71,17 +62,38 @@ fn matrices<T: Element>(request: &mut JobRequest<'_>, results: usize) -> CellRes
     Ok(Matrices { inputs: request.operands()?, copy: vec![], results: vec![HostMatrix::zeros(3, results)] })
 }
 
-/// The functions of a variant: the moments of values, and those of up to [`TILE_COLS`] columns at the same time. The latter gets
-/// values from the first column on, the distance of rows and their number; it returns false where it computed nothing.
+/// Computes the moments of up to [`TILE_COLS`] columns: from values that begin with the first one, the distance of rows and their
+/// number. Returns false where it computed nothing.
+type OfColumns<T> = fn(&[T], usize, usize, &mut [Moments]) -> bool;
+
+/// The functions of a variant: the moments of values, and those of columns at the same time.
 struct Functions<T> {
-    of_values: fn(&[T]) -> Moments,
-    of_columns: fn(&[T], usize, usize, &mut [Moments]) -> bool,
+    of_values: Box<dyn Fn(&[T]) -> Moments + Send + Sync>,
+    of_columns: Box<dyn Fn(&[T], usize, usize, &mut [Moments]) -> bool + Send + Sync>,
 }
 
-impl<T: Copy> Functions<T> {
-    /// Functions of a variant that copies columns.
-    fn of(of_values: fn(&[T]) -> Moments) -> Self {
-        Functions { of_values, of_columns: |_, _, _, _| false }
+impl<T: Element> Functions<T> {
+    fn of(of_values: fn(&[T]) -> Moments, of_columns: OfColumns<T>) -> Self {
+        Functions { of_values: Box::new(of_values), of_columns: Box::new(of_columns) }
+    }
+
+    /// The functions for 16-bit values, which are converted first.
+    fn of_half(of_values: fn(&[f32]) -> Moments, of_columns: OfColumns<f32>) -> Self
+    where
+        [T]: HalfFloatSliceExt,
+    {
+        let converted = move |values: &[T], distance: usize, rows: usize, columns: &mut [Moments]| {
+            let width = columns.len();
+            let mut wide = vec![0f32; rows * width];
+            for (line, wide) in values.chunks(distance).zip(wide.chunks_mut(width)) {
+                line[..width].convert_to_f32_slice(wide);
+            }
+            of_columns(&wide, width, rows, columns)
+        };
+        Functions {
+            of_values: Box::new(move |values| Moments::of_half(values, of_values)),
+            of_columns: Box::new(converted),
+        }
     }
 
     fn columns(&self, values: &[T], cols: usize, rows: usize, columns: &mut [Moments]) {
@@ -119,7 +131,7 @@ fn of_rows<T: Element>(
         pool.run(parts, |range, parts| {
             for (part, index) in parts.iter_mut().zip(range) {
                 let row = &a[index / pieces * cols..][..cols];
-                *part = row.chunks(TASK).nth(index % pieces).map(of.of_values).unwrap_or_default();
+                *part = row.chunks(TASK).nth(index % pieces).map(&of.of_values).unwrap_or_default();
             }
         });
         write_statistics(pool, &mut results[0], |row| Moments::merged(&parts[row * pieces..][..pieces]));

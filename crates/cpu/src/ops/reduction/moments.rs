@@ -69,18 +69,54 @@ impl Moments {
         Moments { count, sum, lost: 0.0, squares }
     }
 
+    /// Computes the moments of neighbouring columns row by row, as [`Moments::plain`] does those of values. Returns true.
+    pub(super) fn plain_columns<T: Real>(
+        values: &[T],
+        distance: usize,
+        rows: usize,
+        columns: &mut [Moments],
+    ) -> bool {
+        let (count, mut sums) = (rows as f64, vec![0.0; columns.len()]);
+        for line in values.chunks(distance).take(rows) {
+            sums.iter_mut().zip(line).for_each(|(sum, value)| *sum += value.to_f64());
+        }
+        let means: Vec<f64> = sums.iter().map(|sum| sum / count).collect();
+        let mut squares = vec![0.0; columns.len()];
+        for line in values.chunks(distance).take(rows) {
+            for ((square, mean), value) in squares.iter_mut().zip(&means).zip(line) {
+                *square += (value.to_f64() - mean) * (value.to_f64() - mean);
+            }
+        }
+        for ((column, sum), squares) in columns.iter_mut().zip(sums).zip(squares) {
+            *column = Moments { count, sum, lost: 0.0, squares };
+        }
+        true
+    }
+
     /// Computes the moments of 16-bit values block by block, by a function of float32 values.
     pub(super) fn of_half<T: Element>(values: &[T], of: fn(&[f32]) -> Moments) -> Self
     where
         [T]: HalfFloatSliceExt,
     {
-        let mut wide = [0f32; BLOCK];
+        // Of short rows, setting a whole block to zero would take most of the time.
+        if values.len() <= FEW {
+            Moments::of_converted::<T, FEW>(values, of)
+        } else {
+            Moments::of_converted::<T, BLOCK>(values, of)
+        }
+    }
+
+    fn of_converted<T: Element, const LENGTH: usize>(values: &[T], of: fn(&[f32]) -> Moments) -> Self
+    where
+        [T]: HalfFloatSliceExt,
+    {
+        let mut wide = [0f32; LENGTH];
         let of_block = |block: &[T]| {
             let wide = &mut wide[..block.len()];
             block.convert_to_f32_slice(wide);
             of(wide)
         };
-        values.chunks(BLOCK).map(of_block).fold(Moments::default(), Moments::merge)
+        values.chunks(LENGTH).map(of_block).fold(Moments::default(), Moments::merge)
     }
 
     /// Merges all moments, as a tree whose shape depends only on their number.
