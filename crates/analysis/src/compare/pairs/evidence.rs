@@ -158,3 +158,15 @@ fn of_few(samples: &[f64]) -> f64 {
 fn between(rounds: &[f64]) -> f64 {
     if rounds.len() < 2 { 0.0 } else { variance(rounds) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variance_of_few_samples_falls_with_their_number() {
+        let samples = |pairs: usize| of_few(&[1.0, 1.1].repeat(pairs));
+        assert!(samples(2) > 1.8 * samples(4) && samples(4) > 1.8 * samples(8) && samples(8) > 0.0);
+        assert_eq!(of_few(&[1.0, 1.1]), UNKNOWN_ERROR.powi(2));
+    }
+}

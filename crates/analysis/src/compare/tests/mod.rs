@@ -211,10 +211,45 @@ fn other_machines_are_refused_or_give_ratios_alone() {
     let refused = compare(&old, &new, &Policy::default());
     assert_eq!((refused.gate.conclusion, refused.gate.exit_code), (Conclusion::NotComparable, 2));
     assert!(refused.gate.reason.contains("H100"), "{}", refused.gate.reason);
+    assert!(refused.cells.iter().all(|change| change.verdict == Verdict::NotJudged));
     let across = compare(&old, &new, &Policy { cross_machine: true, ..Policy::default() });
     assert_eq!((across.gate.conclusion, across.gate.exit_code), (Conclusion::RatiosOnly, 0));
     assert!(across.cells.iter().all(|change| change.verdict == Verdict::NotJudged));
     assert!(changed(&across).ratio.unwrap() > 2.5);
+    // On one machine, too, if ratios alone are wanted.
+    let (old, new) = with_change(|row| row.execute.as_mut().unwrap().scale(3.0));
+    let ratios = compare(&old, &new, &Policy { cross_machine: true, ..Policy::default() });
+    assert!(ratios.cells.iter().all(|change| change.verdict == Verdict::NotJudged));
+}
+
+/// The verdicts of the means of the GPU, after a change of all its cells.
+fn of_means(runs: u64, factor: f64, mhz: f64, limits: Limits) -> Vec<(Verdict, Option<InconclusiveReason>)> {
+    let slower = |cell: &Cell| if cell.backend == "cuda" { factor } else { 1.0 };
+    let mut old = simulated(1..1 + runs, &REALISTIC, &|_| 1.0);
+    let mut new = simulated(11..11 + runs, &REALISTIC, &slower);
+    set_clock(&mut old, 1980.0);
+    set_clock(&mut new, mhz);
+    let comparison = compare(&old, &new, &Policy { defaults: limits, ..Policy::default() });
+    let means = comparison.mean_changes.iter().filter(|mean| mean.subject.backend.as_deref() == Some("cuda"));
+    means.map(|mean| (mean.verdict, mean.inconclusive_reason)).collect()
+}
+
+#[test]
+fn means_have_their_threshold_clock_and_variation() {
+    let (slower, clock) =
+        ((Verdict::Slower, None), (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock)));
+    let has = |found: Vec<_>, verdict| !found.is_empty() && found.iter().all(|one| *one == verdict);
+    let limits = Limits::default();
+    assert!(has(of_means(3, 1.2, 1980.0, limits.clone()), slower));
+    assert!(has(of_means(3, 1.2, 1650.0, limits.clone()), clock));
+    // The clock explains a part of it.
+    assert!(has(of_means(3, 1.6, 1650.0, limits.clone()), slower));
+    let wide = Limits { mean_threshold: Some(0.5), ..limits.clone() };
+    assert!(of_means(3, 1.2, 1980.0, wide).iter().all(|one| *one != slower));
+    // One run per side shows no variation: a cautious one is assumed, unless the policy knows it.
+    assert!(of_means(1, 1.1, 1980.0, limits.clone()).iter().all(|one| *one != slower));
+    let known = Limits { variation_between_runs: Some(0.001), ..limits };
+    assert!(has(of_means(1, 1.1, 1980.0, known), slower));
 }
 
 #[test]
@@ -247,6 +282,8 @@ fn only_a_cell_that_fails_more_often_than_before_is_newly_failed() {
     assert_eq!(verdict(1, 2, 1.0), (Verdict::NewlyFailed, 1));
     assert_eq!(verdict(2, 1, 1.0), (Verdict::Same, 0));
     assert_eq!(verdict(3, 3, 1.0), (Verdict::NotMeasured, 0));
+    let everywhere = compare(&runs(1, 3, 1.0), &runs(11, 3, 1.0), &Policy::default());
+    assert_eq!(changed(&everywhere).reason, "failed on both sides: crashed");
 }
 
 #[test]
