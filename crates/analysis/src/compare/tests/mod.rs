@@ -240,14 +240,14 @@ fn means_have_their_threshold_clock_and_variation() {
         ((Verdict::Slower, None), (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock)));
     let has = |found: Vec<_>, verdict| !found.is_empty() && found.iter().all(|one| *one == verdict);
     let limits = Limits::default();
-    assert!(has(of_means(3, 1.2, 1980.0, limits.clone()), slower));
-    assert!(has(of_means(3, 1.2, 1650.0, limits.clone()), clock));
+    assert!(has(of_means(3, 1.2, 1980.0, limits), slower));
+    assert!(has(of_means(3, 1.2, 1650.0, limits), clock));
     // The clock explains a part of it.
-    assert!(has(of_means(3, 1.6, 1650.0, limits.clone()), slower));
-    let wide = Limits { mean_threshold: Some(0.5), ..limits.clone() };
+    assert!(has(of_means(3, 1.6, 1650.0, limits), slower));
+    let wide = Limits { mean_threshold: Some(0.5), ..limits };
     assert!(of_means(3, 1.2, 1980.0, wide).iter().all(|one| *one != slower));
     // One run per side shows no variation: a cautious one is assumed, unless the policy knows it.
-    assert!(of_means(1, 1.1, 1980.0, limits.clone()).iter().all(|one| *one != slower));
+    assert!(of_means(1, 1.1, 1980.0, limits).iter().all(|one| *one != slower));
     let known = Limits { variation_between_runs: Some(0.001), ..limits };
     assert!(has(of_means(1, 1.1, 1980.0, known), slower));
 }

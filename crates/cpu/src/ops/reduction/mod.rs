@@ -66,10 +66,13 @@ fn matrices<T: Element>(request: &mut JobRequest<'_>, results: usize) -> CellRes
 /// number. Returns false where it computed nothing.
 type OfColumns<T> = fn(&[T], usize, usize, &mut [Moments]) -> bool;
 
+type ValuesFunction<T> = dyn Fn(&[T]) -> Moments + Send + Sync;
+type ColumnsFunction<T> = dyn Fn(&[T], usize, usize, &mut [Moments]) -> bool + Send + Sync;
+
 /// The functions of a variant: the moments of values, and those of columns at the same time.
 struct Functions<T> {
-    of_values: Box<dyn Fn(&[T]) -> Moments + Send + Sync>,
-    of_columns: Box<dyn Fn(&[T], usize, usize, &mut [Moments]) -> bool + Send + Sync>,
+    of_values: Box<ValuesFunction<T>>,
+    of_columns: Box<ColumnsFunction<T>>,
 }
 
 impl<T: Element> Functions<T> {
