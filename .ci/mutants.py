@@ -5,7 +5,8 @@ usage: mutants.py [--count 200] [--seed 60] [--unit] [--out FILE]
 
 Takes a fixed sample of the mutants that cargo-mutants (cargo install --locked cargo-mutants) lists, applies one at a time in a
 clone below target/, and runs the unit tests of its crate, then, if these pass, all tests of the workspace. A mutant that does not
-build counts for nothing. `--unit` runs the unit tests alone, which takes a tenth of the time. Prints each mutant that no test catches, and the share that is caught; `--out` keeps one JSON line per mutant."""
+build counts for nothing. `--unit` runs the unit tests alone, which takes a tenth of the time. Prints each mutant that no test
+catches, and the share that is caught; `--out` keeps one JSON line per mutant."""
 import argparse, json, os, random, resource, subprocess, sys, time
 from pathlib import Path
 

@@ -58,7 +58,7 @@ __device__ __forceinline__ void substitute(const T (&row)[N], const T (&columns)
                                            T (&exchange)[2][TOGETHER]) {
     T known[COUNT];
 #if __CUDA_ARCH__ < 900
-    // Comparisons with i are made anew: kept since the factorisation, they would not fit in the registers.
+    // Makes the compiler repeat comparisons with i: those of the factorisation would take registers until here.
     asm volatile("" : "+r"(i));
 #endif
 #pragma unroll

@@ -194,7 +194,7 @@ impl<T: DeviceElement> AxisStatistics<T> {
         })
     }
 
-    /// Enqueues the computation for the matrix `x`: `out` gets a row of sums, one of means and one of deviations.
+    /// Enqueues the statistics of the matrix `x`. The rows of `out` are the sums, the means and the standard deviations.
     ///
     /// # Errors
     /// `x` has fewer elements than the matrix, `out` is too short, or the device fails.

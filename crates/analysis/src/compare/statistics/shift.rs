@@ -113,10 +113,11 @@ pub(crate) fn quantile(df: f64, p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn the_smallest_changes_are_quantiles_of_the_error() {
-        // With that many degrees of freedom, Student's quantiles are the normal ones: 1.96, 0.8416 and 1.2816.
+        // At 100 000 degrees of freedom, Student's quantiles are those of the normal distribution: 1.96, 0.8416 and 1.2816.
         let shift = Shift { log: 0.0, error: 0.01, df: 1e5 };
         let is = |found: f64, log: f64| assert!((found.ln_1p() - log).abs() < 2e-5, "{found} {log}");
         is(shift.smallest_significant(0.05, 0.8), 0.0196 + 0.008416);
@@ -124,7 +125,6 @@ mod tests {
         is(shift.smallest_detectable_mean(0.1, 0.05), 1.1f64.ln() - 0.0196 + 0.008416);
         is(shift.smallest_detectable_mean(0.01, 0.05), 0.0196 + 0.008416);
     }
-    use proptest::prelude::*;
 
     #[test]
     fn one_run_per_side_has_the_ratio_of_its_medians() {
